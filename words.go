@@ -129,9 +129,9 @@ type Call struct {
 
 // Progress is what a server says about a call in flight. Total is 0 when it is unknown.
 type Progress struct {
-	Progress float64
-	Total    float64
-	Message  string
+	Progress float64 `json:"progress"`
+	Total    float64 `json:"total,omitempty"`
+	Message  string  `json:"message,omitempty"`
 }
 
 // A Result is what a call gave back, byte for byte.
