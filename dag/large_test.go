@@ -89,7 +89,7 @@ func TestLargeGraphs(t *testing.T) {
 			if len(g.Closure([]int{large - 1, 0})) < 2 || len(g.Priorities()) != large {
 				t.Error("closure or priorities are incomplete")
 			}
-			if took > 2*time.Second { // a tenth of it is usual; a quadratic step takes minutes
+			if took > 5*time.Second { // 0.03 s is usual; a quadratic step takes minutes
 				t.Errorf("building and ordering took %v", took)
 			}
 		})
@@ -129,7 +129,7 @@ func TestLargeCycles(t *testing.T) {
 				t.Errorf("got %d cycles, the first of %d nodes; want %d of %d",
 					len(cycle.Cycles), len(cycle.Cycles[0]), c.cycles, c.length)
 			}
-			if took > 5*time.Second {
+			if took > 20*time.Second { // a search from each node takes hours
 				t.Errorf("finding the cycles took %v", took)
 			}
 		})
