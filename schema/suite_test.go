@@ -1,0 +1,118 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/toolflow-go/toolflow"
+)
+
+// suiteDir finds the JSON-Schema-Test-Suite beside the module.
+func suiteDir(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join("..", "..", "shared", "suites", "jsonschema")
+	if _, err := os.Stat(filepath.Join(dir, "tests")); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("the suite is mandatory in CI: %v", err)
+		}
+		t.Skipf("no JSON-Schema-Test-Suite in ../shared/suites/jsonschema")
+	}
+	return dir
+}
+
+type suiteGroup struct {
+	Description string
+	Schema      json.RawMessage
+	Tests       []struct {
+		Description string
+		Data        json.RawMessage
+		Valid       bool
+	}
+}
+
+// suiteLoader answers what the suite's schemas refer to: its remotes and the metaschemas, which
+// the library has built in.
+func suiteLoader(dir string) func(string) (any, error) {
+	return func(url string) (any, error) {
+		name, ok := strings.CutPrefix(url, "http://localhost:1234/")
+		if !ok {
+			return nil, fmt.Errorf("the suite has no %s", url)
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, "remotes", filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		return toolflow.DecodeValue(raw)
+	}
+}
+
+// TestSuite runs every required test of the suite's three dialects.
+func TestSuite(t *testing.T) {
+	dir := suiteDir(t)
+	for _, c := range []struct {
+		folder  string
+		dialect *dialect
+		want    int
+	}{
+		{"draft2020-12", draft2020, 1299},
+		{"draft2019-09", draft2019, 1259},
+		{"draft7", draft07, 927},
+	} {
+		t.Run(c.folder, func(t *testing.T) {
+			files, err := filepath.Glob(filepath.Join(dir, "tests", c.folder, "*.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			passed, total := 0, 0
+			for _, file := range files {
+				p, n := runSuiteFile(t, file, settings{Options: Options{}.withDefaults(), dialect: c.dialect, load: suiteLoader(dir)})
+				passed, total = passed+p, total+n
+			}
+			t.Logf("%s: %d of %d required tests pass", c.folder, passed, total)
+			if passed != c.want || total != c.want {
+				t.Errorf("passed %d of %d, want %d of %d", passed, total, c.want, c.want)
+			}
+		})
+	}
+}
+
+func runSuiteFile(t *testing.T, file string, set settings) (passed, total int) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups []suiteGroup
+	if err := json.Unmarshal(raw, &groups); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	for _, g := range groups {
+		name := filepath.Base(file) + ": " + g.Description
+		total += len(g.Tests)
+		s, err := compile(g.Schema, set)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, test := range g.Tests {
+			data, err := toolflow.DecodeValue(test.Data)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			err = s.Validate(data)
+			var invalid *Invalid
+			if err != nil && !errors.As(err, &invalid) {
+				t.Errorf("%s: %s: %v", name, test.Description, err)
+			} else if got := err == nil; got != test.Valid {
+				t.Errorf("%s: %s: got valid %v, want %v (%v)", name, test.Description, got, test.Valid, err)
+			} else {
+				passed++
+			}
+		}
+	}
+	return passed, total
+}
