@@ -64,11 +64,14 @@ const (
 	CodeLimit            = "limit"             // a limit of docs/spec.md was passed
 	CodeTimeout          = "timeout"           // the call took too long
 	CodeNotSent          = "not_sent"          // the server could not be reached
+	CodeRefused          = "refused"           // the server answered with a JSON-RPC error
+	CodeLost             = "connection_lost"   // the connection broke during the call
 	CodeUnauthorized     = "unauthorized"      // credentials are missing or refused
 	CodeNeedsPerson      = "needs_person"      // the server wants input from a person
 	CodeUnknown          = "unknown_outcome"   // sent, and no trustworthy answer came
 	CodeRejected         = "rejected"          // approval was refused
 	CodeInterrupted      = "interrupted"       // the run was stopped
+	CodeOutputNoMatch    = "output_no_match"   // the plan's output selects nothing
 	CodeInternal         = "internal"          // a fault of toolflow itself
 )
 

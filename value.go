@@ -283,3 +283,41 @@ func Clip(text string, n int) string {
 	}
 	return text[:n] + "…"
 }
+
+// MergeValues lays one JSON value over another: objects merge by member, arrays by index, anything
+// else of over replaces what is under it. Neither is changed; the result shares memory with both.
+func MergeValues(under, over any) any {
+	switch o := over.(type) {
+	case map[string]any:
+		u, ok := under.(map[string]any)
+		if !ok {
+			return over
+		}
+		out := make(map[string]any, len(u)+len(o))
+		for name, v := range u {
+			out[name] = v
+		}
+		for name, v := range o {
+			if old, has := u[name]; has {
+				v = MergeValues(old, v)
+			}
+			out[name] = v
+		}
+		return out
+	case []any:
+		u, ok := under.([]any)
+		if !ok {
+			return over
+		}
+		out := make([]any, max(len(u), len(o)))
+		copy(out, u)
+		for i, v := range o {
+			if i < len(u) {
+				v = MergeValues(u[i], v)
+			}
+			out[i] = v
+		}
+		return out
+	}
+	return over
+}

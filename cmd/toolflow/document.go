@@ -1,0 +1,250 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/mcpclient"
+	"github.com/toolflow-go/toolflow/plan"
+	"github.com/toolflow-go/toolflow/runner"
+)
+
+// readDocument reads a plan; "-" is stdin, whose text may be JSON or, failing that, YAML.
+func (a *app) readDocument(path string) (*toolflow.Document, []toolflow.Diagnostic, error) {
+	r := a.stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, nil, &usageError{openError(err)}
+		}
+		defer f.Close()
+		return toolflow.ReadDocument(f, path)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, toolflow.MaxDocumentBytes+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("stdin: %w", err)
+	}
+	if len(text) > toolflow.MaxDocumentBytes {
+		return toolflow.ReadDocument(strings.NewReader(string(text)), "stdin")
+	}
+	file := "stdin"
+	if t := strings.TrimSpace(string(text)); t != "" && !strings.ContainsAny(t[:1], "{[/") {
+		file = "stdin.yaml"
+	}
+	doc, diags := toolflow.ParseDocument(text, file)
+	return doc, diags, nil
+}
+
+func openError(err error) error {
+	var path *os.PathError
+	if !errors.As(err, &path) {
+		return err
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file", path.Path)
+	}
+	return fmt.Errorf("%s: %w", path.Path, path.Err)
+}
+
+// planFlags are the flags of the commands that compile a plan.
+type planFlags struct {
+	inputs    []string // -i
+	sets      []string // --set
+	file      string   // --inputs
+	targets   []string
+	all       bool
+	servers   []string
+	strict    bool
+	check     string
+	keepGoing bool
+}
+
+func (f *planFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "give an input: `NAME=VALUE`, or STEP.PATH=VALUE for a plan without an inputSchema; := takes JSON, =@FILE and =@env:NAME read")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "give a step's argument: `STEP.PATH=VALUE`")
+	c.Flags().StringVar(&f.file, "inputs", "", "read the inputs from a JSON `FILE`; - is stdin")
+	c.Flags().StringArrayVar(&f.targets, "target", nil, "run only this `STEP` and what it needs; may be repeated")
+	c.Flags().BoolVar(&f.all, "all", false, "run every tool of a list that names no dependencies")
+	c.Flags().StringArrayVar(&f.servers, "servers", nil, "read servers from a JSON `FILE` with mcpServers or servers; wins over the plan's own")
+	c.Flags().BoolVar(&f.strict, "strict", false, "refuse what otherwise only leaves a warning")
+	c.Flags().StringVar(&f.check, "check", "error", "what a value that clashes with its schema is: `error|warn`")
+}
+
+// loaded is a document with all that the command line says about it.
+type loaded struct {
+	doc     *toolflow.Document
+	servers []toolflow.Server // of --servers
+	input   plan.Input
+	diags   []toolflow.Diagnostic
+}
+
+// load reads the plan, the servers and the inputs. A document that cannot be read at all is an
+// [*runner.InvalidError].
+func (a *app) load(path string, f *planFlags) (*loaded, error) {
+	if f.check != "error" && f.check != "warn" {
+		return nil, &usageError{fmt.Errorf("--check %q is not known (write error or warn)", f.check)}
+	}
+	if path == "-" && f.file == "-" {
+		return nil, &usageError{errors.New("the plan and its inputs cannot both come from stdin")}
+	}
+	l := &loaded{}
+	var err error
+	if l.doc, l.diags, err = a.readDocument(path); err != nil {
+		return nil, err
+	}
+	for _, file := range f.servers {
+		servers, diags, err := readServers(file)
+		if err != nil {
+			return nil, err
+		}
+		l.servers = append(l.servers, servers...)
+		l.diags = append(l.diags, diags...)
+	}
+	if toolflow.HasErrors(l.diags) || l.doc == nil {
+		return l, &runner.InvalidError{Diagnostics: l.diags}
+	}
+	if l.input, err = a.readInput(f); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// readServers reads a file of servers. Its paths are relative to the folder that toolflow runs in.
+func readServers(file string) ([]toolflow.Server, []toolflow.Diagnostic, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, &usageError{openError(err)}
+	}
+	doc, diags := toolflow.ParseDocument(text, file)
+	// A file that holds only servers is no plan, and that is what is wanted here.
+	diags = slices.DeleteFunc(diags, func(d toolflow.Diagnostic) bool { return d.Code == "kind" })
+	if doc == nil {
+		return nil, diags, nil
+	}
+	if len(doc.Servers) == 0 && !toolflow.HasErrors(diags) {
+		diags = append(diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "servers", File: file, Line: 1, Column: 1,
+			Message: "the file holds no servers", Hint: `{"mcpServers": {"name": {"command": "…"}}}`})
+	}
+	return doc.Servers, diags, nil
+}
+
+// readInput turns the flags into the plan's input.
+func (a *app) readInput(f *planFlags) (plan.Input, error) {
+	var in plan.Input
+	switch f.file {
+	case "":
+	case "-":
+		text, err := io.ReadAll(a.stdin)
+		if err != nil {
+			return in, fmt.Errorf("stdin: %w", err)
+		}
+		in.Value = text
+	default:
+		text, err := os.ReadFile(f.file)
+		if err != nil {
+			return in, &usageError{openError(err)}
+		}
+		in.Value = text
+	}
+	for _, flags := range []struct {
+		name  string
+		texts []string
+	}{{"-i", f.inputs}, {"--set", f.sets}} {
+		for _, text := range flags.texts {
+			as, err := assignment(text)
+			if err != nil {
+				return in, &usageError{fmt.Errorf("%s %s: %w", flags.name, text, err)}
+			}
+			as.Step = flags.name == "--set"
+			in.Assignments = append(in.Assignments, as)
+		}
+	}
+	return in, nil
+}
+
+// assignment reads NAME=VALUE: := is raw JSON, =@FILE and =@env:NAME read, =@@ is a plain @.
+func assignment(text string) (plan.Assignment, error) {
+	at := equals(text)
+	if at <= 0 {
+		return plan.Assignment{}, errors.New("write NAME=VALUE")
+	}
+	as := plan.Assignment{Path: text[:at], Text: text[at+1:]}
+	if strings.HasSuffix(as.Path, ":") {
+		as.Path, as.JSON = strings.TrimSuffix(as.Path, ":"), true
+	}
+	var err error
+	switch {
+	case strings.HasPrefix(as.Text, "@@"):
+		as.Text = as.Text[1:]
+	case strings.HasPrefix(as.Text, "@env:"):
+		name := as.Text[len("@env:"):]
+		value, ok := os.LookupEnv(name)
+		if !ok {
+			err = fmt.Errorf("the environment has no %s", name)
+		}
+		as.Text = value
+	case strings.HasPrefix(as.Text, "@"):
+		var content []byte
+		if content, err = os.ReadFile(as.Text[1:]); err != nil {
+			err = openError(err)
+		}
+		as.Text = string(content)
+	}
+	return as, err
+}
+
+// equals finds the = that ends the name; one inside ['…'] belongs to it.
+func equals(text string) int {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '\'' && (quoted || i > 0 && text[i-1] == '['):
+			quoted = !quoted
+		case text[i] == '=' && !quoted:
+			return i
+		}
+	}
+	return -1
+}
+
+// client makes the MCP client for the servers that a plan may need.
+func (a *app) client(servers []toolflow.Server, quiet bool) (*mcpclient.Client, error) {
+	c, err := mcpclient.New(servers, &mcpclient.Options{Name: "toolflow", Version: version(), Warn: func(server, message string) {
+		if !quiet {
+			a.say("warning: server %q: %s", server, message)
+		}
+	}})
+	if err != nil {
+		var diags []toolflow.Diagnostic
+		for _, line := range strings.Split(err.Error(), "\n") {
+			diags = append(diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "servers", Message: line})
+		}
+		return nil, &runner.InvalidError{Diagnostics: diags}
+	}
+	onKill(c.Kill)
+	return c, nil
+}
+
+// allServers are the plan's servers with those of --servers over them.
+func (l *loaded) allServers() []toolflow.Server {
+	all := slices.Clone(l.servers)
+	for _, s := range l.doc.Servers {
+		if !slices.ContainsFunc(all, func(o toolflow.Server) bool { return o.Name == s.Name }) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// base is a file's name for headings.
+func base(file string) string { return filepath.Base(file) }

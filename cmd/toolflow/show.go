@@ -1,0 +1,216 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ohler55/ojg/pretty"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/render"
+	"github.com/toolflow-go/toolflow/runner"
+)
+
+// observer shows a run's events: one line for each change of a step, or one JSON line for each event.
+func (a *app) observer(f *runFlags) func(toolflow.Event) {
+	if f.output == "jsonl" {
+		return func(e toolflow.Event) {
+			fmt.Fprintln(a.stdout, string(marshal(struct {
+				V int `json:"v"`
+				toolflow.Event
+			}{1, e})))
+		}
+	}
+	if f.quiet || f.progress == "none" {
+		return nil
+	}
+	started := map[string]time.Time{}
+	return func(e toolflow.Event) {
+		switch e.Kind {
+		case toolflow.EventStepStarted:
+			started[e.Step] = e.Time
+			if f.verbose {
+				a.say("· %s started", e.Step)
+			}
+		case toolflow.EventStepProgress:
+			if f.verbose || e.Progress.Message != "" {
+				a.say("· %s %s", e.Step, progressText(e.Progress))
+			}
+		case toolflow.EventStepRetrying:
+			a.say("↻ %s attempt %d in %s: %s", e.Step, e.Attempt, e.Delay.Round(time.Millisecond), oneLine(e.Outcome.Error.Message))
+		case toolflow.EventStepEnded:
+			a.showEnd(e, started[e.Step], f.verbose)
+			delete(started, e.Step)
+		case toolflow.EventStepSkipped:
+			a.say("- %s skipped: %s did not succeed", e.Step, e.Because)
+		case toolflow.EventStepRejected:
+			a.say("- %s rejected", e.Step)
+		}
+	}
+}
+
+func progressText(p *toolflow.Progress) string {
+	text := fmt.Sprintf("%g", p.Progress)
+	if p.Total > 0 {
+		text = fmt.Sprintf("%g of %g", p.Progress, p.Total)
+	}
+	return strings.TrimSpace(text + " " + oneLine(p.Message))
+}
+
+func (a *app) showEnd(e toolflow.Event, started time.Time, verbose bool) {
+	took := ""
+	if !started.IsZero() {
+		took = "  " + e.Time.Sub(started).Round(10*time.Millisecond).String()
+	}
+	switch o := e.Outcome; {
+	case o.Status == toolflow.StatusSucceeded:
+		a.say("✓ %s%s", e.Step, took)
+		if verbose {
+			for _, note := range o.Notes {
+				a.say("  note: %s", oneLine(note))
+			}
+		}
+	case o.Again: // what follows says whether there is another attempt
+	default:
+		a.say("✗ %s %s%s", e.Step, o.Status, took)
+	}
+}
+
+// showReport prints how a run ended: its result on stdout, everything else on stderr.
+func (a *app) showReport(r *runner.Report, err error, f *runFlags) error {
+	a.showDiagnostics(r.Diagnostics, f.quiet, f.verbose)
+	switch {
+	case f.output == "json":
+		fmt.Fprintln(a.stdout, string(runDocument(r)))
+	case f.output == "text" && err == nil:
+		a.showOutput(r.Output)
+	}
+	a.showFailures(r, err)
+	return err
+}
+
+// showOutput prints the result: a string as plain text, anything else as JSON. Its bytes are exact
+// unless stdout is a terminal.
+func (a *app) showOutput(raw []byte) {
+	v, err := toolflow.DecodeValue(raw)
+	text, isText := v.(string)
+	switch {
+	case err != nil, !isText && !isTerminal(a.stdout):
+		text = string(raw)
+	case !isText:
+		text = render.Escape(pretty.JSON(v, 80.3))
+	case isTerminal(a.stdout):
+		text = render.Escape(text)
+	}
+	fmt.Fprintln(a.stdout, text)
+}
+
+// showFailures explains what failed, step by step.
+func (a *app) showFailures(r *runner.Report, err error) {
+	var run *runner.RunError
+	if !errors.As(err, &run) {
+		return
+	}
+	a.said = true
+	if run.Err != nil {
+		a.say("toolflow: %s", run.Err)
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Error != nil && s.Status != toolflow.StatusCancelled {
+			a.showFailure(s)
+		}
+	}
+	counts := map[toolflow.Status]int{}
+	for _, s := range r.Steps {
+		counts[s.Status]++
+	}
+	var parts []string
+	for _, status := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
+	}
+	a.say("run %s %s: %s", r.Run, r.Status, strings.Join(parts, ", "))
+	if run.Status == toolflow.RunWaiting {
+		a.say("no journal was kept, so this run cannot be resumed")
+	}
+}
+
+func (a *app) showFailure(s *runner.StepReport) {
+	on := ""
+	if s.Server != "" {
+		on = " on " + s.Server
+	}
+	a.say("step %q (%s%s) %s after %s, %s:", s.ID, s.Tool, on, s.Status, attempts(s.Attempts), s.Error.Code)
+	for _, line := range strings.Split(toolflow.Clip(s.Error.Message, 4000), "\n") {
+		a.say("  %s", line)
+	}
+	if s.Arguments != nil {
+		a.say("  arguments: %s", toolflow.Clip(string(s.Arguments), 1000))
+		for _, p := range s.Provenance {
+			if p.From == "step" {
+				a.say("    %s came from %s %s", p.Path, p.Step, p.OutputPath)
+			}
+		}
+	}
+	if s.Status == toolflow.StatusUnknown {
+		a.say("  the call was sent, and nobody knows whether it took effect: look before you run it again")
+	}
+	if s.Error.Stderr != "" {
+		a.say("  last lines of the server's stderr:")
+		for _, line := range lastLines(s.Error.Stderr, 10) {
+			a.say("    %s", line)
+		}
+	}
+}
+
+func attempts(n int) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+	return fmt.Sprintf("%d attempts", n)
+}
+
+func lastLines(text string, n int) []string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return lines[max(0, len(lines)-n):]
+}
+
+// showDiagnostics prints what is to be said about a document.
+func (a *app) showDiagnostics(ds []toolflow.Diagnostic, quiet, verbose bool) {
+	shown := 0
+	for _, d := range ds {
+		switch {
+		case d.Severity == toolflow.SeverityNote && !verbose, d.Severity != toolflow.SeverityError && quiet:
+			continue
+		}
+		if shown++; shown > 50 {
+			a.say("… and more: %d in all (-o json lists them)", len(ds))
+			break
+		}
+		a.showDiagnostic(d)
+	}
+	if toolflow.HasErrors(ds) {
+		a.said = true
+	}
+}
+
+func (a *app) showDiagnostic(d toolflow.Diagnostic) {
+	hint := d.Hint
+	d.Hint = ""
+	text := d.String()
+	if d.Severity == toolflow.SeverityError {
+		if place, rest, ok := strings.Cut(text, ": "); ok && d.File != "" {
+			text = place + ": error: " + rest
+		} else {
+			text = "error: " + text
+		}
+	}
+	a.say("%s", text)
+	if hint != "" {
+		a.say("  %s", hint)
+	}
+}

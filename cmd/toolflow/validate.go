@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/plan"
+	"github.com/toolflow-go/toolflow/render"
+	"github.com/toolflow-go/toolflow/runner"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	var output string
+	f := &planFlags{check: "error"}
+	c := &cobra.Command{
+		Use:   "validate PLAN...",
+		Short: "Check plans without starting anything",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a.output = output
+			return a.validate(c.Context(), args, f, output)
+		},
+	}
+	c.Flags().BoolVar(&f.strict, "strict", false, "warnings are errors")
+	c.Flags().StringArrayVar(&f.servers, "servers", nil, "read servers from a JSON `FILE`")
+	c.Flags().StringVarP(&output, "output", "o", "text", "what stdout gets: `text|json|github`")
+	return c
+}
+
+type fileJSON struct {
+	File        string                `json:"file"`
+	OK          bool                  `json:"ok"`
+	Diagnostics []toolflow.Diagnostic `json:"diagnostics"`
+}
+
+// validate checks each file by itself. What the caller of a plan may still give is no fault of it.
+func (a *app) validate(_ context.Context, paths []string, f *planFlags, output string) error {
+	if output != "text" && output != "json" && output != "github" {
+		return &usageError{fmt.Errorf("-o %q is not known (write text, json or github)", output)}
+	}
+	var all []toolflow.Diagnostic
+	files := []fileJSON{}
+	for _, path := range paths {
+		diags, err := a.check(path, f)
+		if err != nil {
+			return err
+		}
+		bad := toolflow.HasErrors(diags)
+		files = append(files, fileJSON{path, !bad, list(diags)})
+		all = append(all, diags...)
+	}
+	switch output {
+	case "json":
+		fmt.Fprintln(a.stdout, string(marshal(map[string]any{"files": files})))
+	case "github":
+		for _, d := range all {
+			fmt.Fprintln(a.stdout, githubLine(d))
+		}
+	default:
+		for _, file := range files {
+			a.showDiagnostics(file.Diagnostics, false, false)
+			if file.OK {
+				fmt.Fprintf(a.stdout, "%s: ok\n", render.EscapeLine(file.File))
+			}
+		}
+	}
+	if toolflow.HasErrors(all) {
+		a.said = true
+		return &runner.InvalidError{Diagnostics: all}
+	}
+	return nil
+}
+
+// check compiles one file offline.
+func (a *app) check(path string, f *planFlags) ([]toolflow.Diagnostic, error) {
+	l, err := a.load(path, f)
+	if l == nil {
+		return nil, err
+	}
+	diags := l.diags
+	if err == nil {
+		_, more := plan.Compile(l.doc, plan.Options{Strict: f.strict, Servers: l.servers, All: true})
+		diags = append(diags, more...)
+	}
+	for i := range diags {
+		switch {
+		case diags[i].Code == "missing_input":
+			diags[i].Severity = toolflow.SeverityNote
+		case f.strict && diags[i].Severity == toolflow.SeverityWarning:
+			diags[i].Severity = toolflow.SeverityError
+		}
+	}
+	return diags, nil
+}
+
+// githubLine is a diagnostic as a workflow command, which GitHub shows beside the line.
+func githubLine(d toolflow.Diagnostic) string {
+	kind := map[toolflow.Severity]string{toolflow.SeverityError: "error", toolflow.SeverityWarning: "warning", toolflow.SeverityNote: "notice"}[d.Severity]
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	message := d.Message
+	if d.Hint != "" {
+		message += " (" + d.Hint + ")"
+	}
+	return fmt.Sprintf("::%s file=%s,line=%d,col=%d,title=%s::%s", kind, property.Replace(d.File), d.Line, d.Column, property.Replace(d.Code), text.Replace(message))
+}

@@ -1,0 +1,358 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/binding"
+	"github.com/toolflow-go/toolflow/dag"
+	"github.com/toolflow-go/toolflow/schema"
+)
+
+// Compile checks a document and makes a plan of it. All problems are reported, in the order of the
+// file. The plan is nil when there is no graph to show; with errors among the diagnostics it must
+// not be run.
+func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
+	c := &compiler{doc: doc, o: o, schemas: o.Schemas}
+	if c.schemas == nil {
+		c.schemas = &schema.Cache{}
+	}
+	c.diags = append(c.diags, doc.CheckNames()...)
+	c.steps, c.specs = doc.EffectiveSteps()
+	c.resolver = toolflow.NewResolver(c.steps)
+	c.setServers()
+	c.learnSpecs()
+	c.findEdges()
+	targets := c.findTargets()
+	p := c.plan(targets)
+	return p, doc.Locate(c.diags)
+}
+
+// compiler holds what one Compile works on. Steps are numbered as in the document (doc numbers)
+// until the closure is known; then the steps that run come first (plan numbers).
+type compiler struct {
+	doc     *toolflow.Document
+	o       Options
+	schemas *schema.Cache
+	diags   []toolflow.Diagnostic
+
+	steps    []toolflow.Step
+	specs    []int // doc number -> the tool of the document that specifies it, -1 for none
+	resolver *toolflow.Resolver
+	deps     []needs
+	edges    []dag.Edge  // in doc numbers
+	tools    []specFacts // of the document's tools
+
+	servers     []toolflow.Server
+	serverNames []string
+	offers      map[string]map[string]*toolflow.Tool // server -> name -> its live tool
+	liveTools   map[*toolflow.Tool]specFacts
+
+	number []int // doc number -> plan number
+	facts  []facts
+	inputs map[int]json.RawMessage // the document's `inputs` by doc number; nil until read
+
+	inputNode  schema.Node // of the plan's own input
+	inputValue any
+}
+
+// needs is what one step needs from others, resolved.
+type needs struct {
+	at       string // pointer of the `dependencies` object
+	sources  []int  // of each binding: the step's doc number, -1 for none or not found
+	bindings []toolflow.Binding
+	broken   bool // some name in it could not be resolved
+}
+
+func (c *compiler) say(d toolflow.Diagnostic) {
+	if d.Step != "" {
+		d.Message = fmt.Sprintf("step %q: %s", d.Step, d.Message)
+	}
+	c.diags = append(c.diags, d)
+}
+
+func (c *compiler) fail(code, pointer, step, hint, format string, args ...any) {
+	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: code, Pointer: pointer, Step: step, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+// stepAt is the pointer of a step, or of the tool that stands for it.
+func (c *compiler) stepAt(i int) string {
+	if c.doc.HasSteps {
+		return fmt.Sprintf("/steps/%d", i)
+	}
+	return fmt.Sprintf("/tools/%d", i)
+}
+
+// findEdges resolves what every step needs (rules E1, D3).
+func (c *compiler) findEdges() {
+	c.deps = make([]needs, len(c.steps))
+	for i := range c.steps {
+		d, at := c.steps[i].Dependencies, c.stepAt(i)+"/dependencies"
+		if d == nil && c.specs[i] >= 0 {
+			d, at = c.doc.Tools[c.specs[i]].Dependencies, fmt.Sprintf("/tools/%d/dependencies", c.specs[i])
+		}
+		c.deps[i].at = at
+		if d != nil {
+			c.findNeeds(i, d)
+		}
+	}
+}
+
+func (c *compiler) findNeeds(i int, d *toolflow.Dependencies) {
+	n, id := &c.deps[i], c.steps[i].ID
+	required := map[int]bool{}
+	for k, name := range d.Requires {
+		at := fmt.Sprintf("%s/requires/%d", n.at, k)
+		from, message, hint := c.resolver.Resolve(name, i)
+		switch {
+		case message != "":
+			c.fail("unknown_tool", at, id, hint, "requires %s", message)
+			n.broken = true
+			continue
+		case required[from]:
+			c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "duplicate", Pointer: at, Step: id,
+				Message: fmt.Sprintf("requires %q twice", name), Hint: "leave one"})
+		}
+		required[from] = true
+		c.edges = append(c.edges, dag.Edge{From: from, To: i})
+	}
+	n.bindings, n.sources = d.Bindings, make([]int, len(d.Bindings))
+	for k, b := range d.Bindings {
+		n.sources[k] = c.findSource(i, b, d.HasRequires, required)
+	}
+}
+
+// findSource resolves the step that a binding reads, -1 when it reads none.
+func (c *compiler) findSource(i int, b toolflow.Binding, hasRequires bool, required map[int]bool) int {
+	if b.FromTool == "" {
+		return -1
+	}
+	n, id := &c.deps[i], c.steps[i].ID
+	at := n.at + "/bindings/" + toolflow.EscapePointer(b.Input) + "/fromTool"
+	from, message, hint := c.resolver.Resolve(b.FromTool, i)
+	if message != "" {
+		c.fail("unknown_tool", at, id, hint, "input %s: fromTool %s", b.Input, message)
+		n.broken = true
+		return -1
+	}
+	if hasRequires && !required[from] {
+		severity := toolflow.SeverityWarning
+		if c.o.Strict {
+			severity = toolflow.SeverityError
+		}
+		c.say(toolflow.Diagnostic{Severity: severity, Code: "requires", Pointer: at, Step: id, Path: b.Input,
+			Message: fmt.Sprintf("input %s comes from %q, which requires leaves out", b.Input, b.FromTool),
+			Hint:    fmt.Sprintf("add %q to requires", b.FromTool)})
+		required[from] = true // said once
+	}
+	c.edges = append(c.edges, dag.Edge{From: from, To: i})
+	return from
+}
+
+// findTargets gives the doc numbers of the steps that were asked for, nil for all.
+func (c *compiler) findTargets() []int {
+	var targets []int
+	for _, name := range c.o.Targets {
+		i, message, hint := c.resolver.Resolve(name, -1)
+		if message != "" {
+			c.fail("unknown_tool", "", "", hint, "--target %s", message)
+			continue
+		}
+		targets = append(targets, i)
+	}
+	if len(c.o.Targets) > 0 || c.o.All || c.doc.HasSteps || len(c.doc.Tools) < 2 {
+		return targets
+	}
+	for _, t := range c.doc.Tools {
+		if t.Dependencies != nil {
+			return targets
+		}
+	}
+	c.fail("no_chain", "/tools", "", "choose with --target TOOL, or run every tool with --all",
+		"the document lists %d tools and says nothing about how they depend on each other", len(c.doc.Tools))
+	return targets
+}
+
+// plan builds the plan of the closure of targets.
+func (c *compiler) plan(targets []int) *Plan {
+	names := make([]string, len(c.steps))
+	for i, s := range c.steps {
+		names[i] = s.ID
+	}
+	whole, err := dag.New(names, c.edges)
+	if err != nil {
+		c.cycles(err)
+		return nil
+	}
+	order, k := c.closure(whole, targets)
+	c.facts = make([]facts, len(c.steps))
+	for _, i := range order {
+		c.facts[i] = c.learn(i, c.number[i] < k)
+	}
+	p := &Plan{Name: c.doc.Name, Title: c.doc.Title, Description: c.doc.Description, Servers: c.servers, Steps: make([]Step, k)}
+	if p.Name == "" {
+		p.Name = strings.TrimSuffix(filepath.Base(c.doc.File), filepath.Ext(c.doc.File))
+	}
+	given := c.readInput(p)
+	for _, i := range order {
+		s := c.step(i, c.number[i] < k, given[i])
+		if c.number[i] < k {
+			p.Steps[c.number[i]] = s
+		}
+	}
+	if p.Graph = whole; k < len(order) {
+		p.Graph = c.part(order[:k])
+	}
+	c.output(p, targets)
+	return p
+}
+
+// closure numbers the steps: those that run first, both parts in document order.
+func (c *compiler) closure(g *dag.Graph, targets []int) (order []int, k int) {
+	runs := make([]bool, len(c.steps))
+	for i := range runs {
+		runs[i] = len(targets) == 0
+	}
+	if len(targets) > 0 {
+		for _, i := range g.Closure(targets) {
+			runs[i] = true
+		}
+	}
+	for i := range runs {
+		if runs[i] {
+			order = append(order, i)
+		}
+	}
+	k = len(order)
+	for i := range runs {
+		if !runs[i] {
+			order = append(order, i)
+		}
+	}
+	c.number = make([]int, len(order))
+	for n, i := range order {
+		c.number[i] = n
+	}
+	return order, k
+}
+
+// part is the graph of the steps that run.
+func (c *compiler) part(order []int) *dag.Graph {
+	names := make([]string, len(order))
+	for n, i := range order {
+		names[n] = c.steps[i].ID
+	}
+	var edges []dag.Edge
+	for _, e := range c.edges {
+		if c.number[e.To] < len(order) {
+			edges = append(edges, dag.Edge{From: c.number[e.From], To: c.number[e.To]})
+		}
+	}
+	g, err := dag.New(names, edges)
+	if err != nil {
+		panic(err) // a part of a graph without cycles has none
+	}
+	return g
+}
+
+func (c *compiler) cycles(err error) {
+	var cyclic *dag.CycleError
+	if !errors.As(err, &cyclic) {
+		c.fail("graph", "", "", "", "%s", err)
+		return
+	}
+	for _, cycle := range cyclic.Cycles {
+		first := slices.IndexFunc(c.steps, func(s toolflow.Step) bool { return s.ID == cycle[0] })
+		c.fail("cycle", c.deps[first].at, "", "drop one of these dependencies",
+			"steps wait for each other: %s", strings.Join(append(slices.Clone(cycle), cycle[0]), " -> "))
+	}
+}
+
+// output compiles what the run returns: the document's `output`, else the targets' or the sinks'.
+func (c *compiler) output(p *Plan, targets []int) {
+	if len(targets) > 0 {
+		for _, i := range targets {
+			p.Targets = append(p.Targets, c.number[i])
+		}
+		slices.Sort(p.Targets)
+		p.Targets = slices.Compact(p.Targets)
+		p.Reads = readAll(p.Targets)
+		return
+	}
+	for _, i := range p.Graph.Sinks() {
+		p.Targets = append(p.Targets, int(i))
+	}
+	if c.doc.Output == nil {
+		p.Reads = readAll(p.Targets)
+		return
+	}
+	spec, broken := binding.Spec{}, false
+	for _, b := range c.doc.Output {
+		name, at := b.Input, "/output/"+toolflow.EscapePointer(b.Input)
+		source := binding.Source{Binding: b, Step: -1}
+		source.Binding.Input = quoteName(name)
+		if b.FromTool != "" {
+			i, message, hint := c.resolver.Resolve(b.FromTool, -1)
+			if message != "" {
+				c.fail("unknown_tool", at+"/fromTool", "", hint, "output %s: fromTool %s", name, message)
+				broken = true
+				continue
+			}
+			source.Step, source.StepID, source.Output = c.number[i], c.steps[i].ID, c.facts[i].outputNode()
+		} else if b.FromInput != "" {
+			source.Output = p.InputSchema.Root()
+		}
+		spec.Sources = append(spec.Sources, source)
+	}
+	args, diags := binding.Compile(spec)
+	for _, d := range diags {
+		d.Pointer = strings.Replace(d.Pointer, "/bindings/", "/output/", 1)
+		d.Message = strings.Replace(d.Message, "input [", "output [", 1)
+		c.say(d)
+	}
+	if !broken {
+		p.Output, p.Reads = args, reads(spec.Sources)
+	}
+}
+
+func readAll(steps []int) []Read {
+	reads := make([]Read, len(steps))
+	for k, i := range steps {
+		reads[k].Step = i
+	}
+	return reads
+}
+
+// quoteName writes a member's name as a location that means just that member.
+func quoteName(name string) string {
+	return "['" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "']"
+}
+
+// setServers merges the document's servers with those that were given, and indexes what they offer.
+func (c *compiler) setServers() {
+	c.servers = slices.Clone(c.doc.Servers)
+	for _, s := range c.o.Servers {
+		if i := slices.IndexFunc(c.servers, func(m toolflow.Server) bool { return m.Name == s.Name }); i >= 0 {
+			c.servers[i] = s
+		} else {
+			c.servers = append(c.servers, s)
+		}
+	}
+	c.offers = make(map[string]map[string]*toolflow.Tool, len(c.o.Live))
+	for _, s := range c.servers {
+		c.serverNames = append(c.serverNames, s.Name)
+		tools, asked := c.o.Live[s.Name]
+		if !asked {
+			continue
+		}
+		c.offers[s.Name] = make(map[string]*toolflow.Tool, len(tools))
+		for k := range tools {
+			c.offers[s.Name][tools[k].Name] = &tools[k]
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/schema"
+)
+
+// facts is what is known of the tool behind one step, from the document and from its server.
+type facts struct {
+	server string
+	spec   *toolflow.Tool // the document's, nil when it has none
+	live   *toolflow.Tool // the server's, nil when it was not asked or has none
+
+	input, serverOnly, output *schema.Schema
+}
+
+func (f *facts) outputNode() schema.Node {
+	if f.output == nil {
+		return schema.Node{}
+	}
+	return f.output.Root()
+}
+
+func (f *facts) inputNode() schema.Node {
+	if f.input == nil {
+		return schema.Node{}
+	}
+	return f.input.Root()
+}
+
+// specFacts are the schemas of one tool of the document.
+type specFacts struct{ input, output *schema.Schema }
+
+// learnSpecs compiles the schemas of the document's tools (rule D7).
+func (c *compiler) learnSpecs() {
+	c.tools = make([]specFacts, len(c.doc.Tools))
+	for n, t := range c.doc.Tools {
+		at := fmt.Sprintf("/tools/%d", n)
+		f := &c.tools[n]
+		f.input = c.schema(t.InputSchema, at+"/inputSchema", t.Name, "inputSchema")
+		f.output = c.schema(t.OutputSchema, at+"/outputSchema", t.Name, "outputSchema")
+		if f.input != nil && !slices.Equal(f.input.Root().Types(), []string{"object"}) {
+			c.failTool("schema", at+"/inputSchema", t.Name, `write "type": "object"`, "the root of inputSchema must be an object")
+		}
+		if t.InputSchema == nil && t.Server == "" {
+			c.failTool("missing_member", at, t.Name, `write one, or name the tool's "server", so that the server's own holds`, "the spec has no inputSchema")
+		}
+	}
+}
+
+func (c *compiler) failTool(code, pointer, tool, hint, format string, args ...any) {
+	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: code, Pointer: pointer, Hint: hint,
+		Message: fmt.Sprintf("tool %q: ", tool) + fmt.Sprintf(format, args...)})
+}
+
+// schema compiles one schema; nil when there is none or it is broken, which is reported.
+func (c *compiler) schema(raw json.RawMessage, at, tool, what string) *schema.Schema {
+	if raw == nil {
+		return nil
+	}
+	s, err := c.schemas.Compile(raw)
+	if err != nil {
+		pointer := at
+		var bad *schema.Error
+		if errors.As(err, &bad) && at != "" {
+			pointer += bad.Pointer
+		}
+		c.failTool("schema", pointer, tool, "", "%s: %s", what, err)
+		return nil
+	}
+	for _, w := range s.Warnings() {
+		c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "schema", Pointer: at, Message: fmt.Sprintf("tool %q: %s: %s", tool, what, w)})
+	}
+	return s
+}
+
+// learn finds a step's server and its schemas (rules D4, D5). runs tells whether the step is in the
+// closure: servers matter only there.
+func (c *compiler) learn(i int, runs bool) facts {
+	var f facts
+	if n := c.specs[i]; n >= 0 {
+		f.spec = &c.doc.Tools[n]
+		f.input, f.output = c.tools[n].input, c.tools[n].output
+	}
+	if runs {
+		c.findServer(i, &f)
+	}
+	if f.live == nil {
+		return f
+	}
+	live := c.liveSchemas(f.server, f.live)
+	switch {
+	case f.spec == nil || f.spec.InputSchema == nil:
+		f.input = live.input
+	case f.input != nil && live.input != nil && !bytes.Equal(f.input.Raw(), live.input.Raw()):
+		f.serverOnly = live.input
+	}
+	if f.spec == nil || f.spec.OutputSchema == nil {
+		f.output = live.output
+	}
+	return f
+}
+
+// liveSchemas compiles the schemas of a server's tool, once.
+func (c *compiler) liveSchemas(server string, t *toolflow.Tool) specFacts {
+	if f, ok := c.liveTools[t]; ok {
+		return f
+	}
+	f := specFacts{
+		input:  c.schema(t.InputSchema, "", t.Name, fmt.Sprintf("inputSchema of server %q", server)),
+		output: c.schema(t.OutputSchema, "", t.Name, fmt.Sprintf("outputSchema of server %q", server)),
+	}
+	if c.liveTools == nil {
+		c.liveTools = map[*toolflow.Tool]specFacts{}
+	}
+	c.liveTools[t] = f
+	return f
+}
+
+// findServer decides which server runs a step (rule D5).
+func (c *compiler) findServer(i int, f *facts) {
+	s := c.steps[i]
+	f.server = s.Server
+	if f.server == "" && f.spec != nil {
+		f.server = f.spec.Server
+	}
+	names := c.serverNames
+	switch {
+	case f.server != "" && !slices.Contains(names, f.server):
+		if c.o.NeedServers || len(names) > 0 {
+			c.fail("unknown_server", c.stepAt(i), s.ID, hintServers(f.server, names), "server %q is not configured", f.server)
+		}
+		return
+	case f.server == "" && len(names) == 0:
+		if c.o.NeedServers {
+			c.fail("no_server", c.stepAt(i), s.ID, `name one in "mcpServers", or with --servers FILE`, "no server is configured that could offer tool %q", s.Tool)
+		}
+		return
+	case f.server == "" && len(names) == 1:
+		f.server = names[0]
+	}
+	if f.server != "" {
+		c.findTool(i, f)
+		return
+	}
+	if c.o.Live != nil {
+		c.search(i, f, names)
+	}
+}
+
+func hintServers(name string, names []string) string {
+	if hint := toolflow.DidYouMean(name, names); hint != "" {
+		return hint
+	}
+	if len(names) == 0 {
+		return "give it with --servers FILE"
+	}
+	return "configured: " + strings.Join(names, ", ")
+}
+
+// findTool looks a step's tool up in its server's list.
+func (c *compiler) findTool(i int, f *facts) {
+	tools, asked := c.offers[f.server]
+	if !asked {
+		return
+	}
+	if f.live = tools[c.steps[i].Tool]; f.live == nil {
+		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(c.steps[i].Tool, tools),
+			"server %q offers no tool %q", f.server, c.steps[i].Tool)
+	}
+}
+
+// search looks for the only server that offers a step's tool.
+func (c *compiler) search(i int, f *facts, names []string) {
+	var offers []string
+	tool := c.steps[i].Tool
+	for _, name := range names {
+		if t := c.offers[name][tool]; t != nil {
+			offers = append(offers, name)
+			f.server, f.live = name, t
+		}
+	}
+	switch len(offers) {
+	case 0:
+		all := map[string]*toolflow.Tool{}
+		for _, name := range names {
+			maps.Copy(all, c.offers[name])
+		}
+		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(tool, all), "no server offers tool %q (asked: %s)", tool, strings.Join(names, ", "))
+	case 1:
+	default:
+		c.fail("ambiguous_server", c.stepAt(i), c.steps[i].ID, fmt.Sprintf(`name one: "server": %q`, offers[0]),
+			"tool %q is offered by the servers %s", tool, strings.Join(offers, " and "))
+	}
+}
+
+func nearTools(name string, tools map[string]*toolflow.Tool) string {
+	names := slices.Sorted(maps.Keys(tools))
+	if hint := toolflow.DidYouMean(name, names); hint != "" {
+		return hint
+	}
+	if len(names) > 8 {
+		names = append(names[:8], "…")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "it offers " + strings.Join(names, ", ")
+}
+
+// policy merges a step's policy with the plan's, the server's limit and the defaults.
+func (c *compiler) policy(i int, server string) Policy {
+	step, whole := c.steps[i].Policy, c.doc.Policy
+	p := Policy{Timeout: step.Timeout, Attempts: 3, Backoff: 500 * time.Millisecond}
+	for _, wider := range []time.Duration{whole.Timeout, c.serverTimeout(server), c.o.Timeout, DefaultTimeout} {
+		if p.Timeout == 0 {
+			p.Timeout = wider
+		}
+	}
+	retry := step.Retry
+	if retry == nil {
+		retry = whole.Retry
+	}
+	if retry != nil {
+		p.Retry, p.OnToolError = true, retry.OnToolError
+		if retry.Attempts > 0 {
+			p.Attempts = retry.Attempts
+		}
+		if retry.Backoff > 0 {
+			p.Backoff = retry.Backoff
+		}
+	}
+	p.Continue = step.OnError == "continue" || step.OnError == "" && whole.OnError == "continue"
+	return p
+}
+
+func (c *compiler) serverTimeout(name string) time.Duration {
+	if k := slices.Index(c.serverNames, name); k >= 0 {
+		return c.servers[k].Timeout
+	}
+	return 0
+}
+
+// safety decides whether a step may be called again, and whether it asks first (rules D9, X1, X5):
+// of document and server the stricter counts, and the plan's own policy has the last word.
+func (c *compiler) safety(i int, f *facts) (safe bool, why string, asks bool) {
+	k := slices.Index(c.serverNames, f.server)
+	believed := !c.o.Strict && (k < 0 || !isFalse(c.servers[k].Trust))
+	var document, server toolflow.Annotations
+	if f.spec != nil {
+		document = f.spec.Annotations
+	}
+	if f.live != nil {
+		server = f.live.Annotations
+	}
+	for _, h := range []struct {
+		name             string
+		document, server *bool
+	}{{"readOnlyHint", document.ReadOnly, server.ReadOnly}, {"idempotentHint", document.Idempotent, server.Idempotent}} {
+		switch {
+		case safe || isFalse(h.document) || isFalse(h.server):
+		case isTrue(h.document):
+			safe, why = true, h.name+" of the document"
+		case isTrue(h.server) && believed:
+			safe, why = true, h.name+" of server "+f.server
+		}
+	}
+	asks = isTrue(document.Destructive) || isTrue(server.Destructive)
+	for _, p := range []toolflow.Policy{c.doc.Policy, c.steps[i].Policy} {
+		if p.Safe != nil {
+			safe, why = *p.Safe, ""
+			if safe {
+				why = "policy"
+			}
+		}
+		if p.Approve != "" {
+			asks = p.Approve == "always"
+		}
+	}
+	return safe, why, asks
+}
+
+func isTrue(b *bool) bool  { return b != nil && *b }
+func isFalse(b *bool) bool { return b != nil && !*b }

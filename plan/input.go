@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/binding"
+	"github.com/toolflow-go/toolflow/schema"
+)
+
+// Input is what the caller of a plan gives: the plan's own input when the document has an
+// inputSchema, else the arguments of its steps by step id.
+type Input struct {
+	Value       json.RawMessage // an object; nil for none
+	Assignments []Assignment    // applied after Value, in order
+}
+
+// An Assignment gives one value by its place.
+type Assignment struct {
+	Path string // a location in the plan's input, or STEP.PATH
+	Text string // the value, read by the type that the schema wants at that place
+	JSON bool   // Text is JSON, whatever the schema says
+	Step bool   // Path is STEP.PATH even when the document has an inputSchema (--set)
+}
+
+// given is what came with the call for one object: a step's arguments, or the plan's own input.
+type given struct {
+	value any // nil or an object
+	set   []binding.Setting
+}
+
+// readInput makes the plan's own input and what is given for each step's arguments, by doc number.
+func (c *compiler) readInput(p *Plan) map[int]given {
+	steps := map[int]given{}
+	own := given{}
+	var whole map[string]any
+	if c.o.Input.Value != nil {
+		v, err := toolflow.DecodeValueDepth(c.o.Input.Value, toolflow.MaxDocumentDepth)
+		object, ok := v.(map[string]any)
+		switch {
+		case err != nil:
+			c.fail("input", "", "", "", "the input: %s", err)
+		case !ok:
+			c.fail("input", "", "", "", "the input must be an object, not %s", toolflow.KindOf(v))
+		}
+		whole = object
+	}
+	if c.doc.InputSchema == nil {
+		c.spread(whole, steps)
+	} else {
+		if p.InputSchema = c.schema(c.doc.InputSchema, "/inputSchema", p.Name, "inputSchema"); p.InputSchema != nil {
+			c.inputNode = p.InputSchema.Root()
+		}
+		if whole != nil {
+			own.value = whole
+		}
+	}
+	for _, a := range c.o.Input.Assignments {
+		if c.doc.InputSchema != nil && !a.Step {
+			c.assign(a, a.Path, c.inputNode, &own)
+		} else if i, rest, ok := c.findStep(a.Path); ok {
+			g := steps[i]
+			c.assign(a, rest, c.facts[i].inputNode(), &g)
+			steps[i] = g
+		}
+	}
+	if p.InputSchema != nil {
+		c.ownInput(p, own)
+	}
+	if c.doc.OutputSchema != nil {
+		p.OutputSchema = c.schema(c.doc.OutputSchema, "/outputSchema", p.Name, "outputSchema")
+	}
+	return steps
+}
+
+// spread hands the members of an input out to the steps that they name.
+func (c *compiler) spread(whole map[string]any, steps map[int]given) {
+	for _, id := range slices.Sorted(maps.Keys(whole)) {
+		i, message, hint := c.resolver.Resolve(id, -1)
+		args, ok := whole[id].(map[string]any)
+		switch {
+		case message != "":
+			c.fail("input", "", "", hint, "the input names %s", message)
+		case !ok:
+			c.fail("input", "", "", "", "the input of %q must be an object of arguments, not %s", id, toolflow.KindOf(whole[id]))
+		default:
+			steps[i] = given{value: args}
+		}
+	}
+}
+
+// findStep splits STEP.PATH: the longest step id that matches wins, and ['odd.id'].path always works.
+func (c *compiler) findStep(path string) (int, string, bool) {
+	if strings.HasPrefix(path, "['") {
+		if end := strings.Index(path, "']"); end > 0 {
+			id := strings.NewReplacer(`\'`, `'`, `\\`, `\`).Replace(path[2:end])
+			if i, ok := c.resolver.ID(id); ok && len(path) > end+2 {
+				return i, strings.TrimPrefix(path[end+2:], "."), true
+			}
+		}
+	}
+	for end := len(path) - 1; end > 0; end-- {
+		if path[end] != '.' && path[end] != '[' {
+			continue
+		}
+		if i, ok := c.resolver.ID(path[:end]); ok {
+			return i, strings.TrimPrefix(path[end:], "."), true
+		}
+	}
+	if _, ok := c.resolver.ID(path); ok {
+		c.fail("input", "", "", fmt.Sprintf("name the argument: -i %s.ARGUMENT=VALUE", path), "%q names a step, not one of its arguments", path)
+		return 0, "", false
+	}
+	head, _, _ := strings.Cut(path, ".")
+	head, _, _ = strings.Cut(head, "[")
+	_, _, hint := c.resolver.Resolve(head, -1)
+	if hint == "" {
+		hint = "write STEP.PATH=VALUE"
+	}
+	c.fail("input", "", "", hint, "%q starts with no step of the plan", path)
+	return 0, "", false
+}
+
+// assign reads one value for its place.
+func (c *compiler) assign(a Assignment, path string, node schema.Node, into *given) {
+	location, err := binding.ParseLocation(path, node)
+	if err == nil {
+		var value any
+		if value, err = coerce(a, location.Node(node)); err == nil {
+			into.set = append(into.set, binding.Setting{At: location, Value: value})
+			return
+		}
+	}
+	c.fail("input", "", "", "", "-i %s: %s", a.Path, err)
+}
+
+// coerce reads the text of an assignment by what the schema takes: as it stands where a string is
+// accepted, else as JSON.
+func coerce(a Assignment, node schema.Node) (any, error) {
+	if !a.JSON {
+		types := node.Types()
+		if len(types) == 0 {
+			types = typesOf(node.Enum())
+		}
+		if len(types) == 0 || slices.Contains(types, "string") {
+			return a.Text, nil
+		}
+		v, err := toolflow.DecodeValue([]byte(a.Text))
+		if err != nil {
+			return nil, fmt.Errorf("%q is no %s", toolflow.Clip(a.Text, 60), strings.Join(types, " or "))
+		}
+		return v, nil
+	}
+	v, err := toolflow.DecodeValue([]byte(a.Text))
+	if err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	return v, nil
+}
+
+func typesOf(values []any) []string {
+	var types []string
+	for _, v := range values {
+		types = append(types, toolflow.KindOf(v))
+	}
+	return types
+}
+
+// ownInput checks the plan's own input and fills in its defaults.
+func (c *compiler) ownInput(p *Plan, own given) {
+	args, diags := binding.Compile(binding.Spec{Given: own.value, Set: own.set, Schema: c.inputNode})
+	for _, d := range diags {
+		c.say(d)
+	}
+	p.MissingInput = args.Missing()
+	for _, m := range p.MissingInput {
+		c.diags = append(c.diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "missing_input", Path: m.Path, Pointer: "/inputSchema",
+			Message: fmt.Sprintf("the plan's input %s is required and nothing provides it", m.Path),
+			Hint:    strings.ReplaceAll(c.flagHint(func(path string) string { return path }, m), "--set ", "-i ")})
+	}
+	value, _, err := args.Fill(func(int, bool) (any, bool) { return nil, false }, nil)
+	if err != nil {
+		c.fail("input", "", "", "", "the plan's input: %s", err)
+		return
+	}
+	c.inputValue, p.Input = value, value
+	if len(p.MissingInput) > 0 {
+		return
+	}
+	for _, bad := range problems(p.InputSchema.Validate(value)) {
+		c.fail("input", "/inputSchema", "", "", "the plan's input %s", bad.Message)
+	}
+}

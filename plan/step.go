@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/binding"
+	"github.com/toolflow-go/toolflow/schema"
+)
+
+// step compiles one step. given are the values for its arguments that came with the call.
+func (c *compiler) step(i int, runs bool, given given) Step {
+	f := &c.facts[i]
+	s := Step{ID: c.steps[i].ID, Tool: c.steps[i].Tool, Server: f.server, Title: title(f),
+		Input: f.input, ServerOnly: f.serverOnly, Output: f.output, Live: f.live != nil}
+	s.Policy = c.policy(i, f.server)
+	s.Safe, s.SafeWhy, s.Asks = c.safety(i, f)
+	sources := c.sources(i)
+	s.Reads = reads(sources)
+	args, diags := binding.Compile(binding.Spec{Literal: c.literal(i), Given: given.value, Set: given.set, Sources: sources, Schema: f.inputNode()})
+	for _, d := range diags {
+		d.Pointer, d.Step = c.deps[i].at+d.Pointer, s.ID
+		c.say(d)
+	}
+	s.Args = args
+	if args == nil || toolflow.HasErrors(diags) || c.deps[i].broken {
+		return s
+	}
+	c.checkContinue(i)
+	if runs && f.input != nil {
+		s.Missing = args.Missing()
+		for _, m := range s.Missing {
+			c.missing(i, m)
+		}
+		if len(s.Missing) == 0 {
+			c.checkStatic(i, &s)
+		}
+	}
+	return s
+}
+
+func title(f *facts) string {
+	for _, t := range []*toolflow.Tool{f.spec, f.live} {
+		switch {
+		case t == nil:
+		case t.Title != "":
+			return t.Title
+		case t.Annotations.Title != "":
+			return t.Annotations.Title
+		}
+	}
+	return ""
+}
+
+// sources pairs a step's bindings with the steps that they read.
+func (c *compiler) sources(i int) []binding.Source {
+	n := &c.deps[i]
+	sources := make([]binding.Source, 0, len(n.bindings))
+	for k, b := range n.bindings {
+		s := binding.Source{Binding: b, Step: -1}
+		if from := n.sources[k]; from >= 0 {
+			s.Step, s.StepID, s.Output = c.number[from], c.steps[from].ID, c.facts[from].outputNode()
+		} else if b.FromTool != "" {
+			continue // its name could not be resolved
+		} else if b.FromInput != "" {
+			s.Output = c.inputNode
+		}
+		sources = append(sources, s)
+	}
+	return sources
+}
+
+// reads lists the steps that sources read, each once.
+func reads(sources []binding.Source) []Read {
+	var out []Read
+	for _, s := range sources {
+		if s.Step < 0 {
+			continue
+		}
+		k := slices.IndexFunc(out, func(r Read) bool { return r.Step == s.Step })
+		if k < 0 {
+			k = len(out)
+			out = append(out, Read{Step: s.Step})
+		}
+		out[k].Content = out[k].Content || s.Binding.ContentPath != ""
+	}
+	return out
+}
+
+// literal gives the document's literal arguments of a step: `inputs`, and over them its own.
+func (c *compiler) literal(i int) any {
+	if c.inputs == nil {
+		c.inputs = map[int]json.RawMessage{}
+		for _, in := range c.doc.Inputs {
+			n, message, hint := c.resolver.Resolve(in.Step, -1)
+			if message != "" {
+				c.fail("unknown_tool", "/inputs/"+toolflow.EscapePointer(in.Step), "", hint, "inputs: %s", message)
+				continue
+			}
+			c.inputs[n] = in.Arguments
+		}
+	}
+	at := c.stepAt(i) + "/arguments"
+	literal := c.decode(c.inputs[i], "/inputs/"+toolflow.EscapePointer(c.steps[i].ID), i)
+	own := c.decode(c.steps[i].Arguments, at, i)
+	switch {
+	case own == nil:
+		return literal
+	case literal == nil:
+		return own
+	}
+	return toolflow.MergeValues(literal, own)
+}
+
+func (c *compiler) decode(raw json.RawMessage, at string, i int) any {
+	if raw == nil {
+		return nil
+	}
+	v, err := toolflow.DecodeValueDepth(raw, toolflow.MaxDocumentDepth)
+	if err != nil {
+		c.fail("parse", at, c.steps[i].ID, "", "arguments: %s", err)
+		return nil
+	}
+	return v
+}
+
+// checkContinue holds rule E2: what may end without output needs bindings that can do without.
+func (c *compiler) checkContinue(i int) {
+	n := &c.deps[i]
+	for k, b := range n.bindings {
+		from := n.sources[k]
+		if from < 0 || b.Optional || b.Default != nil || !c.policy(from, "").Continue {
+			continue
+		}
+		c.fail("binding", n.at+"/bindings/"+toolflow.EscapePointer(b.Input), c.steps[i].ID, `add "optional": true or a "default"`,
+			"input %s: %q may end without output (onError: continue)", b.Input, c.steps[from].ID)
+	}
+}
+
+// checkStatic validates arguments that nothing upstream has a part in.
+func (c *compiler) checkStatic(i int, s *Step) {
+	if slices.ContainsFunc(c.deps[i].sources, func(from int) bool { return from >= 0 }) {
+		return
+	}
+	args, _, err := s.Args.Fill(func(int, bool) (any, bool) { return nil, false }, c.inputValue)
+	if err != nil {
+		c.fail("invalid_arguments", c.stepAt(i), s.ID, "", "%s", err)
+		return
+	}
+	for k, sch := range []*schema.Schema{s.Input, s.ServerOnly} {
+		if sch == nil {
+			continue
+		}
+		severity := toolflow.SeverityError
+		if c.o.CheckWarn {
+			severity = toolflow.SeverityWarning
+		}
+		for _, p := range problems(sch.Validate(args)) {
+			whose := ""
+			if k == 1 {
+				whose = " (by the server's own inputSchema)"
+			}
+			c.say(toolflow.Diagnostic{Severity: severity, Code: "invalid_arguments", Pointer: c.stepAt(i), Step: s.ID, Path: p.Path,
+				Message: "argument " + p.Message + whose})
+		}
+	}
+}
+
+// problems lists what a validation found.
+func problems(err error) []schema.Problem {
+	var invalid *schema.Invalid
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid):
+		return invalid.Problems
+	}
+	return []schema.Problem{{Message: err.Error()}}
+}
+
+// missing reports an input that nothing provides, with the flags that would give it (rule P6).
+func (c *compiler) missing(i int, m binding.Missing) {
+	id := c.steps[i].ID
+	c.diags = append(c.diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "missing_input", Step: id, Path: m.Path,
+		Pointer: c.stepAt(i), Message: fmt.Sprintf("%s.%s is required and nothing provides it", id, m.Path),
+		Hint: c.flagHint(func(path string) string { return stepPath(id, path) }, m)})
+}
+
+// stepPath writes where a value for a step's argument goes: STEP.PATH, quoted where it must be.
+func stepPath(id, path string) string {
+	if strings.ContainsAny(id, ".[] '") {
+		id = quoteName(id)
+	}
+	if strings.HasPrefix(path, "[") {
+		return id + path
+	}
+	return id + "." + path
+}
+
+// flagHint writes the flags that would give a missing value, and what is allowed.
+func (c *compiler) flagHint(name func(string) string, m binding.Missing) string {
+	flag := "-i"
+	if c.doc.InputSchema != nil {
+		flag = "--set"
+	}
+	var flags []string
+	for _, f := range m.Flags {
+		flags = append(flags, fmt.Sprintf("%s '%s=…'", flag, name(f)))
+	}
+	hint := "give it with " + strings.Join(flags, " ")
+	if len(m.Allowed) > 0 {
+		var values []string
+		for _, v := range m.Allowed[:min(len(m.Allowed), 8)] {
+			if s, ok := v.(string); ok {
+				values = append(values, s)
+			} else {
+				values = append(values, string(toolflow.AppendValue(nil, v)))
+			}
+		}
+		hint += "; allowed: " + strings.Join(values, ", ")
+	}
+	return hint
+}
