@@ -1,0 +1,7 @@
+package stubserver
+
+import "os"
+
+func ignoreTerm() {}
+
+func kill() { os.Exit(9) }

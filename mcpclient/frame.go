@@ -1,0 +1,278 @@
+package mcpclient
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/toolflow-go/toolflow"
+)
+
+// A frameReader reads newline-delimited frames.
+type frameReader struct {
+	r   *bufio.Reader
+	max int64
+}
+
+// A tooLargeError is a frame that passed the limit; its bytes are gone but for both ends of it, which
+// may name the request that it answers.
+type tooLargeError struct {
+	head, tail []byte
+}
+
+func (e *tooLargeError) Error() string { return "frame too large" }
+
+const (
+	frameBuffer = 64 << 10
+	frameTail   = 256
+	endlessLine = 16 // times the limit: then the stream is given up
+)
+
+func newFrameReader(r io.Reader, max int64) *frameReader {
+	return &frameReader{r: bufio.NewReaderSize(r, frameBuffer), max: max}
+}
+
+// next gives the next line without its end. Unless owned is true, the bytes are valid until the next
+// call only. The last line comes with io.ErrUnexpectedEOF when it has no end.
+func (f *frameReader) next() (line []byte, owned bool, err error) {
+	line, err = f.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		owned = true
+		line, err = f.long(bytes.Clone(line))
+	} else if int64(len(line)) > f.max+1 {
+		return nil, false, &tooLargeError{head: bytes.Clone(line), tail: bytes.Clone(line[len(line)-min(len(line), frameTail):])}
+	}
+	if errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return bytes.TrimRight(line, "\r\n"), owned, err
+}
+
+func (f *frameReader) long(line []byte) ([]byte, error) {
+	for {
+		part, err := f.r.ReadSlice('\n')
+		line = append(line, part...)
+		if int64(len(line)) > f.max+1 {
+			if err == nil {
+				return nil, &tooLargeError{head: bytes.Clone(line[:frameBuffer]), tail: bytes.Clone(line[len(line)-frameTail:])}
+			}
+			return nil, f.skip(bytes.Clone(line[:min(len(line), frameBuffer)]), err)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// skip reads to the end of a line that is too large, keeping its last bytes.
+func (f *frameReader) skip(head []byte, err error) error {
+	var tail []byte
+	for n := f.max; errors.Is(err, bufio.ErrBufferFull); {
+		var part []byte
+		part, err = f.r.ReadSlice('\n')
+		tail = append(tail, part[max(0, len(part)-frameTail):]...)
+		tail = bytes.Clone(tail[max(0, len(tail)-frameTail):])
+		if n += int64(len(part)); n > endlessLine*f.max {
+			return fmt.Errorf("the server wrote a line of more than %s to its stdout", size(n))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return &tooLargeError{head: head, tail: tail}
+}
+
+// A message is one JSON-RPC message, its parts as they stand in the frame.
+type message struct {
+	rpc                         bool // "jsonrpc": "2.0"
+	id, params, result, failure []byte
+	method                      string
+	hasMethod                   bool
+}
+
+// parseMessage reads a frame. What stands before an error is in the message, so that a broken answer
+// can still be told to the call it was for.
+func parseMessage(frame []byte) (message, error) {
+	var m message
+	err := members(frame, func(name string, value []byte) error {
+		switch name {
+		case "jsonrpc":
+			m.rpc = string(value) == `"2.0"`
+		case "id":
+			m.id = value
+		case "method":
+			m.method, m.hasMethod = str(value)
+		case "params":
+			m.params = value
+		case "result":
+			m.result = value
+		case "error":
+			if string(value) != "null" {
+				m.failure = value
+			}
+		}
+		return nil
+	})
+	return m, err
+}
+
+// isRPC reports whether m is a request, a notification or a response.
+func (m *message) isRPC() bool {
+	return m.rpc && (m.hasMethod || m.id != nil && (m.result != nil || m.failure != nil))
+}
+
+// number gives the id of a response to one of our requests: they are whole numbers.
+func (m *message) number() (int64, bool) { return wholeNumber(m.id) }
+
+func wholeNumber(raw []byte) (int64, bool) {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return n, err == nil
+}
+
+// quotedNumber gives the id of a response that echoes our number as a string.
+func quotedNumber(raw []byte) (int64, bool) {
+	if s, ok := str(raw); ok {
+		return wholeNumber([]byte(s))
+	}
+	return 0, false
+}
+
+// idOfEnds looks for the id in what is left of a frame that was too large: some servers write it
+// first, some last.
+func idOfEnds(e *tooLargeError) (int64, bool) {
+	m, _ := parseMessage(e.head)
+	if id, ok := m.number(); ok {
+		return id, true
+	}
+	tail := bytes.TrimRight(e.tail, " \r\n")
+	tail, ok := bytes.CutSuffix(tail, []byte("}"))
+	i := bytes.LastIndexByte(tail, ':')
+	if !ok || i < 0 || !bytes.HasSuffix(bytes.TrimRight(tail[:i], " "), []byte(`"id"`)) {
+		return 0, false
+	}
+	return wholeNumber(bytes.TrimSpace(tail[i+1:]))
+}
+
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer)) }}
+
+var (
+	errNoObject = errors.New("not a JSON object")
+	errNoArray  = errors.New("not a JSON array")
+)
+
+// members calls f for each member of a JSON object, in order, with bytes of raw itself. The text must
+// be exactly one object.
+func members(raw []byte, f func(name string, value []byte) error) error {
+	return walk(raw, '{', f)
+}
+
+// elements calls f for each element of a JSON array.
+func elements(raw []byte, f func(value []byte) error) error {
+	return walk(raw, '[', func(_ string, value []byte) error { return f(value) })
+}
+
+func walk(raw []byte, open jsontext.Kind, f func(name string, value []byte) error) error {
+	d := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(d)
+	d.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
+	if k := d.PeekKind(); k != open {
+		if open == '{' {
+			return errNoObject
+		}
+		return errNoArray
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != open+2 { // '{' and '}', '[' and ']' stand two apart in ASCII
+		var name string
+		if open == '{' {
+			t, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			name = t.String()
+		}
+		v, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		end := d.InputOffset()
+		if err := f(name, raw[end-int64(len(v)):end]); err != nil {
+			return err
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	if len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
+		return errors.New("text after the JSON value")
+	}
+	return nil
+}
+
+// str decodes a JSON string.
+func str(raw []byte) (string, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	b, err := jsontext.AppendUnquote(nil, raw)
+	return string(b), err == nil
+}
+
+// deeperThan reports whether arrays and objects of a valid JSON text stand more than limit deep in
+// each other.
+func deeperThan(raw []byte, limit int) bool {
+	if len(raw) <= limit {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > limit {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// kindOf names the JSON type of a raw value for messages.
+func kindOf(raw []byte) string {
+	v, err := toolflow.DecodeValue(raw)
+	if err != nil {
+		return "a broken value"
+	}
+	switch kind := toolflow.KindOf(v); kind {
+	case "null":
+		return kind
+	case "array", "object":
+		return "an " + kind
+	default:
+		return "a " + kind
+	}
+}
+
+// size gives a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,410 @@
+package mcpclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolflow-go/toolflow"
+)
+
+// A tap stands below the SDK's HTTP transport. It takes the answers to calls for their exchanges, reads
+// JSON bodies inside the round trip, so that a call whose time is over ends alone, limits what is read,
+// and knows what the SDK does not tell: whether a request was written, and how long to wait.
+type tap struct {
+	origin  string
+	headers http.Header
+	base    *http.Transport
+	max     int64
+	life    context.Context
+	warn    *warner
+	gone    atomic.Bool // the server has forgotten the session
+}
+
+const (
+	refusalBody = 64 << 10
+	deleteLimit = 2 * time.Second
+)
+
+func newTap(life context.Context, conf toolflow.Server, max int64, w *warner) *tap {
+	u, _ := url.Parse(conf.URL) // checked by check
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.MaxIdleConnsPerHost = 64
+	t := &tap{origin: originOf(u), headers: http.Header{}, base: base, max: max, life: life, warn: w}
+	for name, value := range conf.Headers {
+		t.headers.Set(name, value)
+	}
+	return t
+}
+
+func originOf(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+func (t *tap) close() { t.base.CloseIdleConnections() }
+
+// redirect lets a request go on only to the origin it was made for, and unchanged.
+func (t *tap) redirect(req *http.Request, via []*http.Request) error {
+	var err error
+	switch {
+	case originOf(req.URL) != t.origin:
+		err = fmt.Errorf("redirected from %s to another origin, %s, which is not followed", t.origin, originOf(req.URL))
+	case req.Method != via[0].Method:
+		err = fmt.Errorf("redirected by HTTP %d, which turns a %s into a %s", req.Response.StatusCode, via[0].Method, req.Method)
+	case len(via) >= 5:
+		err = errors.New("redirected 5 times")
+	default:
+		return nil
+	}
+	if x, _ := req.Context().Value(exchangeKey{}).(*exchange); x != nil {
+		x.fail(protocolError(err.Error()))
+	}
+	return err
+}
+
+// RoundTrip sends a request of the SDK.
+func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
+	if origin := originOf(req.URL); origin != t.origin {
+		return nil, fmt.Errorf("a request to %s does not belong to %s", origin, t.origin)
+	}
+	if req.Method == http.MethodDelete {
+		return t.delete(req)
+	}
+	ctx, cancel := t.bounded(req.Context())
+	req, trip, err := t.prepare(ctx, req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		trip.broke(err)
+		cancel()
+		return nil, err
+	}
+	resp, err = trip.receive(resp)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &closing{ReadCloser: resp.Body, also: cancel}
+	return resp, nil
+}
+
+// bounded gives a context that also ends with the client.
+func (t *tap) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(t.life, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// delete ends the session at the server, which gets little time for it: the client may be closing.
+func (t *tap) delete(req *http.Request) (*http.Response, error) {
+	if t.gone.Load() {
+		return reply(req, http.StatusNoContent, "", nil), nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(req.Context()), deleteLimit)
+	req = req.Clone(ctx)
+	t.addHeaders(req)
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &closing{ReadCloser: resp.Body, also: cancel}
+	return resp, nil
+}
+
+func (t *tap) addHeaders(req *http.Request) {
+	for name, values := range t.headers {
+		if req.Header.Get(name) == "" { // the protocol's own headers stand
+			req.Header[name] = values
+		}
+	}
+}
+
+// A trip is one round trip: the request, and the call it belongs to.
+type trip struct {
+	tap *tap
+	req *http.Request
+	x   *exchange // nil when it is no call and no opening
+	id  int64     // of the call; 0 while a session is being opened
+}
+
+// prepare completes the request: static headers, the arguments of a call, and a watch on what is sent.
+func (t *tap) prepare(ctx context.Context, orig *http.Request) (*http.Request, *trip, error) {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	tr := &trip{tap: t, x: x}
+	if x != nil {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GetConn:      func(string) { x.unsend() },
+			WroteHeaders: func() { x.begin() },
+		})
+	}
+	req := orig.Clone(ctx)
+	tr.req = req
+	t.addHeaders(req)
+	if orig.Body == nil {
+		if x != nil && x.method != "" && orig.Header.Get("Last-Event-ID") != "" {
+			tr.id = x.id // the rest of a call's answer
+			req = req.WithContext(orig.Context())
+		}
+		return req, tr, nil
+	}
+	body, err := io.ReadAll(orig.Body)
+	orig.Body.Close()
+	if err != nil {
+		return nil, nil, err
+	}
+	if body, err = tr.body(body); err != nil {
+		return nil, nil, err
+	}
+	req.Body, req.GetBody, req.ContentLength = io.NopCloser(bytes.NewReader(body)), nil, int64(len(body))
+	return req, tr, nil
+}
+
+// body completes a message that is the exchange's own request; other messages of the same context
+// (the notice of a cancellation) are none of its business.
+func (tr *trip) body(body []byte) ([]byte, error) {
+	if tr.x == nil || tr.x.method == "" {
+		return body, nil
+	}
+	m, err := parseMessage(body)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := m.number()
+	if !ok || m.method != tr.x.method {
+		tr.x = nil
+		return body, nil
+	}
+	tr.id, tr.x.id = id, id
+	params, err := tr.x.params(m.params)
+	if err != nil {
+		return nil, err
+	}
+	i := bytes.LastIndex(body, m.params)
+	out := make([]byte, 0, len(body)+len(params))
+	return append(append(append(out, body[:i]...), params...), body[i+len(m.params):]...), nil
+}
+
+// broke notes a connection that could not be made or that ended.
+func (tr *trip) broke(err error) {
+	if tr.x == nil || tr.req.Context().Err() != nil {
+		return
+	}
+	tr.x.lost(toolflow.CallError{Err: err, Message: fmt.Sprintf("%s: %v", tr.tap.origin, err)})
+}
+
+// receive looks at the response and gives what the SDK has to see of it.
+func (tr *trip) receive(resp *http.Response) (*http.Response, error) {
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		return resp, nil // followed, or refused by redirect
+	}
+	if tr.x == nil && tr.req.Method == http.MethodPost {
+		resp.Body = &limited{ReadCloser: resp.Body, left: tr.tap.max}
+		return resp, nil
+	}
+	if tr.x == nil {
+		return resp, nil
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return tr.refused(resp)
+	}
+	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	case kind == "text/event-stream":
+		if tr.id != 0 {
+			resp.Body = newEventTap(resp.Body, tr)
+			resp.ContentLength = -1
+		}
+		return resp, nil
+	case kind == "application/json":
+		return tr.json(resp)
+	case tr.id == 0:
+		return resp, nil // the SDK knows what an opening may get
+	default:
+		return tr.noAnswer(resp, kind)
+	}
+}
+
+// json reads an answer whole.
+func (tr *trip) json(resp *http.Response) (*http.Response, error) {
+	body, err := readAll(resp.Body, tr.tap.max)
+	resp.Body.Close()
+	switch {
+	case errors.Is(err, errTooLarge):
+		tr.x.fail(&toolflow.CallError{Kind: toolflow.CallLimit, Sent: true, Message: "its answer is larger than " + size(tr.tap.max)})
+		return tr.over(resp)
+	case err != nil:
+		tr.broke(err)
+		return nil, err
+	case tr.id == 0:
+		return reply(resp.Request, resp.StatusCode, "application/json", body, resp.Header), nil
+	}
+	m, err := parseMessage(body)
+	id, ok := m.number()
+	switch {
+	case err != nil:
+		tr.x.fail(brokenAnswer(err))
+	case m.isRPC() && !m.hasMethod && (ok && id == tr.id || m.failure != nil):
+		settle(tr.x, &m, true)
+	case m.isRPC() && !m.hasMethod:
+		tr.x.fail(protocolError(fmt.Sprintf("its answer has the id %s instead of %d", toolflow.Clip(string(m.id), 40), tr.id)))
+	default:
+		tr.x.fail(protocolError("its answer is no JSON-RPC response: " + toolflow.Clip(string(body), 200)))
+	}
+	return tr.over(resp)
+}
+
+// noAnswer handles a success that holds no answer, such as a page to sign in.
+func (tr *trip) noAnswer(resp *http.Response, kind string) (*http.Response, error) {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+	resp.Body.Close()
+	what := fmt.Sprintf("of type %q", kind)
+	if kind == "text/html" {
+		what = "a web page"
+	}
+	tr.x.fail(protocolError(fmt.Sprintf("HTTP %s brought no MCP answer but is %s: %s", resp.Status, what, body)))
+	return tr.over(resp)
+}
+
+// over tells the SDK that the call has ended.
+func (tr *trip) over(resp *http.Response) (*http.Response, error) {
+	if tr.id == 0 { // opening: there is no call to end
+		return nil, errors.New(tr.x.err.Message)
+	}
+	return reply(tr.req, http.StatusOK, "application/json", takenFrame(tr.id), resp.Header), nil
+}
+
+func takenFrame(id int64) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"error":{"code":-32000,"message":%q}}`, id, errTaken.Error())
+}
+
+// refused handles a status that is no success.
+func (tr *trip) refused(resp *http.Response) (*http.Response, error) {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, refusalBody))
+	resp.Body.Close()
+	e := tr.statusError(resp, body)
+	if tr.id == 0 {
+		tr.x.note(e)
+		return reply(tr.req, resp.StatusCode, resp.Header.Get("Content-Type"), body, resp.Header), nil
+	}
+	if e.Kind == toolflow.CallSession {
+		tr.tap.gone.Store(true)
+	}
+	tr.x.fail(e)
+	return tr.over(resp)
+}
+
+// statusError says what an HTTP status means for a call. Sent is false where the status itself says
+// that nothing was run.
+func (tr *trip) statusError(resp *http.Response, body []byte) *toolflow.CallError {
+	m, _ := parseMessage(body)
+	var refused *toolflow.CallError
+	if m.rpc && m.failure != nil {
+		refused = refusal(m.failure)
+	}
+	e := &toolflow.CallError{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+	what := string(body)
+	if refused != nil {
+		what = refused.Message
+	}
+	e.Message = strings.TrimSuffix(fmt.Sprintf("HTTP %s: %s", resp.Status, toolflow.Clip(strings.TrimSpace(what), 200)), ": ")
+	const methodNotFound = -32601
+	switch code := resp.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		e.Kind = toolflow.CallUnauthorized
+		e.Message += " (the server's headers in its configuration give credentials)"
+	case code == http.StatusTooManyRequests:
+		e.Kind = toolflow.CallBusy
+	case code == http.StatusNotFound && tr.req.Header.Get("Mcp-Session-Id") != "" && (refused == nil || refused.Code != methodNotFound):
+		e.Kind = toolflow.CallSession
+		e.Message = "the server has forgotten the session (" + e.Message + ")"
+	case refused != nil:
+		return refused
+	case code >= 500:
+		e.Kind, e.Sent = toolflow.CallLost, true
+	default:
+		e.Kind, e.Sent = toolflow.CallRefused, true
+	}
+	return e
+}
+
+// retryAfter reads the header: seconds, or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	if n, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return time.Duration(max(0, n)) * time.Second
+	}
+	if t, err := http.ParseTime(value); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}
+
+// reply makes a response for the SDK. Of the real one's headers it keeps the session's id.
+func reply(req *http.Request, status int, kind string, body []byte, from ...http.Header) *http.Response {
+	h := http.Header{}
+	if kind != "" {
+		h.Set("Content-Type", kind)
+	}
+	for _, f := range from {
+		if id := f.Get("Mcp-Session-Id"); id != "" {
+			h.Set("Mcp-Session-Id", id)
+		}
+	}
+	return &http.Response{Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: req}
+}
+
+var errTooLarge = errors.New("too large")
+
+func readAll(r io.Reader, max int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, max+1))
+	if err == nil && int64(len(body)) > max {
+		return nil, errTooLarge
+	}
+	return body, err
+}
+
+// A limited body fails when it holds more than it may.
+type limited struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read reads what is left of the limit.
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	return n, err
+}
+
+// A closing body runs a function when it is closed.
+type closing struct {
+	io.ReadCloser
+	also func()
+}
+
+// Close closes the body.
+func (c *closing) Close() error {
+	err := c.ReadCloser.Close()
+	c.also()
+	return err
+}

@@ -1,0 +1,261 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/toolflow-go/toolflow"
+)
+
+// A session is an open connection to a server.
+type session struct {
+	server string
+	cs     *mcp.ClientSession
+	stdio  *stdioConn // of a server over stdio
+	http   *tap       // of a server over HTTP
+	tokens atomic.Int64
+	dead   atomic.Bool
+	watch  sync.WaitGroup
+}
+
+// legacyVersion is the newest protocol that begins with `initialize`.
+const legacyVersion = "2025-11-25"
+
+// An era says how a session is opened.
+type era struct {
+	legacy bool          // `initialize` at once
+	probe  time.Duration // how long `server/discover` may take before `initialize` is tried
+}
+
+// An opening is what was seen of an attempt to open a session.
+type opening struct {
+	probeOver bool // `server/discover` was not answered in time
+	refused   bool // `initialize` was answered with a JSON-RPC error
+	exited    bool // the process ended
+}
+
+// open opens a session, within the server's start limit. The newest protocol is asked for first, with
+// `server/discover`. Servers that ignore what they do not know get `initialize` on the same connection
+// after probeLimit; those that end at it are started once more, with `initialize` alone; and a server
+// that was only slow to say that it knows nothing else is asked again without the short limit.
+func (c *Client) open(ctx context.Context, conf toolflow.Server) (*session, *toolflow.CallError) {
+	limit := conf.StartTimeout
+	if limit <= 0 {
+		limit = defaultStart
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit,
+		fmt.Errorf("it did not answer within %v (startTimeout gives it longer)", limit))
+	defer cancel()
+	probe := min(c.probe, limit/3)
+	s, seen, err := c.attempt(ctx, conf, era{probe: probe})
+	if err == nil || ctx.Err() != nil {
+		return s, err
+	}
+	switch {
+	case seen.exited && !seen.refused:
+		s, _, err = c.attempt(ctx, conf, era{legacy: true})
+	case seen.probeOver && seen.refused:
+		s, _, err = c.attempt(ctx, conf, era{probe: limit})
+	}
+	return s, err
+}
+
+const (
+	defaultStart = 30 * time.Second
+	probeLimit   = 1500 * time.Millisecond
+)
+
+func (c *Client) attempt(ctx context.Context, conf toolflow.Server, e era) (*session, opening, *toolflow.CallError) {
+	s := &session{server: conf.Name}
+	x := &exchange{server: conf.Name}
+	transport, withheld, err := c.transport(conf, s)
+	if err != nil {
+		return nil, opening{}, &toolflow.CallError{Kind: toolflow.CallUnreachable, Err: err,
+			Message: oneLine(fmt.Sprintf("server %q did not start: %v", conf.Name, err))}
+	}
+	var seen opening
+	opts := &mcp.ClientSessionOptions{}
+	if e.legacy {
+		opts.ProtocolVersion = legacyVersion
+	}
+	s.cs, err = c.sdk(e, &seen).Connect(withExchange(ctx, x), transport, opts)
+	if err == nil {
+		s.watch.Go(func() {
+			s.cs.Wait()
+			s.dead.Store(true)
+		})
+		return s, seen, nil
+	}
+	failed := s.openingError(ctx, x, err)
+	seen.exited = failed.Exit != ""
+	if len(withheld) > 0 && s.stdio != nil {
+		failed.Message += "; withheld from its environment: " + namesShown(withheld, 12)
+		if len(withheld) > 12 {
+			c.warner(conf.Name).say("withheld from its environment (its env can name those it needs): %s", namesShown(withheld, len(withheld)))
+		}
+	}
+	s.abandon()
+	return nil, seen, failed
+}
+
+// openingError tells why a session could not be opened. The request that was to follow was not sent.
+func (s *session) openingError(ctx context.Context, x *exchange, err error) *toolflow.CallError {
+	e := &toolflow.CallError{Kind: toolflow.CallUnreachable, Err: err, Message: err.Error()}
+	x.mu.Lock()
+	noted := x.err
+	x.mu.Unlock()
+	if s.stdio != nil && ctx.Err() == nil {
+		if !isRPCError(err) {
+			waitFor(s.stdio.done, 3*time.Second) // the process may just be ending
+		}
+		if end := s.stdio.failure(); end != nil {
+			*e = *end
+			e.Kind = toolflow.CallUnreachable
+		}
+	}
+	if noted != nil {
+		*e = *noted
+	}
+	if ctx.Err() != nil {
+		e.Err = context.Cause(ctx)
+		e.Message = e.Err.Error()
+		if s.stdio != nil {
+			_, e.Stderr = s.stdio.proc.end(0)
+		}
+	}
+	e.Sent = false
+	e.Message = oneLine(fmt.Sprintf("server %q did not start: %s", s.server, e.Message))
+	return e
+}
+
+// sdk gives the SDK's client, with everything off that would act behind a plan's back: no answers to
+// sampling, elicitation or roots, no requests sent again.
+func (c *Client) sdk(e era, seen *opening) *mcp.Client {
+	client := mcp.NewClient(c.info, &mcp.ClientOptions{
+		Capabilities:   &mcp.ClientCapabilities{},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	})
+	client.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			switch method {
+			case "server/discover":
+				probe, cancel := context.WithTimeout(ctx, e.probe)
+				defer cancel()
+				res, err := next(probe, method, req)
+				seen.probeOver = err != nil && probe.Err() != nil
+				return res, err
+			case "initialize":
+				res, err := next(ctx, method, req)
+				seen.refused = err != nil && isRPCError(err)
+				return res, err
+			}
+			return next(ctx, method, req)
+		}
+	})
+	return client
+}
+
+// transport makes what the SDK connects over, and starts the process of a server over stdio.
+func (c *Client) transport(conf toolflow.Server, s *session) (t mcp.Transport, withheld []string, err error) {
+	if conf.URL != "" {
+		s.http = newTap(c.life, conf, c.maxFrame, c.warner(conf.Name))
+		return &mcp.StreamableClientTransport{
+			Endpoint:             conf.URL,
+			HTTPClient:           &http.Client{Transport: s.http, CheckRedirect: s.http.redirect},
+			MaxEventSize:         int(c.maxFrame),
+			DisableStandaloneSSE: true, // nothing that a server says unasked is needed, and opening the stream may hang
+		}, nil, nil
+	}
+	env, withheld := environment(c.environ(), conf.Env)
+	p, err := start(conf, c.dir, env)
+	if err != nil {
+		return nil, withheld, err
+	}
+	c.started(p)
+	s.stdio = newStdioConn(p, c.maxFrame, c.warner(conf.Name))
+	return s.stdio, withheld, nil
+}
+
+// do sends a request and waits for its outcome.
+func (s *session) do(ctx context.Context, x *exchange) ([]byte, *toolflow.CallError) {
+	x.server = s.server
+	sending, cancel := context.WithCancel(withExchange(ctx, x))
+	defer cancel()
+	var err error
+	switch x.method {
+	case "tools/call":
+		params := &mcp.CallToolParams{Name: x.tool, Arguments: struct{}{}}
+		if x.progress != nil {
+			x.token = s.tokens.Add(1)
+			params.SetProgressToken(x.token)
+		}
+		_, err = s.cs.CallTool(sending, params)
+	case "tools/list":
+		_, err = s.cs.ListTools(sending, &mcp.ListToolsParams{})
+	}
+	if errors.Is(err, mcp.ErrConnectionClosed) {
+		s.dead.Store(true)
+		if s.stdio != nil {
+			if end := s.stdio.failure(); end != nil {
+				x.lost(*end)
+			}
+		}
+	}
+	raw, failed := x.finish(ctx, err)
+	if failed != nil && failed.Kind == toolflow.CallSession {
+		s.dead.Store(true)
+	}
+	return raw, failed
+}
+
+func (s *session) alive() bool {
+	return !s.dead.Load() && (s.stdio == nil || s.stdio.failure() == nil)
+}
+
+// close ends the session and its process, gently.
+func (s *session) close() {
+	if s.stdio != nil {
+		s.stdio.because(errClosed)
+		s.stdio.proc.stop()
+		s.stdio.Close()
+	}
+	s.cs.Close()
+	s.watch.Wait()
+	if s.http != nil {
+		s.http.close()
+	}
+}
+
+// abandon clears away a session that was never opened.
+func (s *session) abandon() {
+	if s.stdio != nil {
+		s.stdio.Close()
+		s.stdio.proc.kill()
+	}
+	if s.http != nil {
+		s.http.close()
+	}
+}
+
+// isRPCError reports whether err is a server's answer; the SDK uses the same type, with codes of its
+// own, for a connection that is closing (-32003, -32004) or rejects a request (-32005).
+func isRPCError(err error) bool {
+	var e *jsonrpc.Error
+	return errors.As(err, &e) && (e.Code < -32005 || e.Code > -32003)
+}
+
+func waitFor(done <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}

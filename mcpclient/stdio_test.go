@@ -1,0 +1,322 @@
+package mcpclient_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/internal/stubserver"
+	"github.com/toolflow-go/toolflow/mcpclient"
+)
+
+// Every digit and every character passes both ways, whatever JSON allows.
+func TestCallIsExact(t *testing.T) {
+	const value = `{"big":9007199254740993,"price":0.10,"exp":1e2,"neg":-0,"long":123456789012345678901234567890,` +
+		`"esc":"\u0041\u00e9\/","html":"<a href='x'>&</a>","ls":"` + "\u2028" + `","emoji":"\ud83d\ude00","nested":{"z":1,"a":[null,true]}}`
+	ledger := filepath.Join(t.TempDir(), "ledger")
+	c, _ := stub(t, "", "STUB_SCRIPT", script(t, `{"ledger":"`+ledger+`","tools":[{"name":"echo"},{"name":"fixed"},{"name":"null"},{"name":"bare"}],
+		"answers":{"fixed":{"result":{"content":[{"type":"text","text":"<&>\u0041","x":1.0}],"structuredContent":{"n":1e2},"_meta":{}}},
+		"null":{"result":{"structuredContent":null,"isError":true}},"bare":{"result":{}}}}`))
+
+	r, err := call(t, c, "echo", value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(r.Structured) != value {
+		t.Errorf("got  %s\nwant %s", r.Structured, value)
+	}
+	wrote, _ := os.ReadFile(ledger)
+	if want := `{"tool":"echo","arguments":` + value + "}\n"; string(wrote) != want {
+		t.Errorf("the server got  %s\nwant %s", wrote, want)
+	}
+	r, err = call(t, c, "echo", "{ \"a\" :\n\t1.0,\r\n \"b\": [ ] }")
+	if err != nil || string(r.Structured) != "{ \"a\" : \t1.0,   \"b\": [ ] }" {
+		t.Errorf("white space: got %s, %v", r.Structured, err)
+	}
+	r, err = call(t, c, "fixed", ``)
+	if err != nil || string(r.Content) != `[{"type":"text","text":"<&>\u0041","x":1.0}]` || string(r.Structured) != `{"n":1e2}` || r.IsError {
+		t.Errorf("fixed: got %s %s %v, %v", r.Content, r.Structured, r.IsError, err)
+	}
+	r, err = call(t, c, "null", `{}`)
+	if err != nil || r.Content != nil || string(r.Structured) != "null" || !r.IsError {
+		t.Errorf("null: got %s %s %v, %v", r.Content, r.Structured, r.IsError, err)
+	}
+	if r, err = call(t, c, "bare", `{}`); err != nil || r.Content != nil || r.Structured != nil {
+		t.Errorf("bare: got %s %s, %v", r.Content, r.Structured, err)
+	}
+}
+
+func TestCallFailures(t *testing.T) {
+	c, _ := stub(t, "")
+	long := strings.Repeat("[", 1500)
+	tests := []struct {
+		tool, args string
+		kind       toolflow.CallErrorKind
+		sent       bool
+		want       string
+	}{
+		{"none", `{}`, toolflow.CallRefused, true, `server "stub": tool "none": refused: unknown tool none (code -32602)`},
+		{"deep", `{"size":1500}`, toolflow.CallLimit, true, `server "stub": tool "deep": its answer is nested more than 1000 levels deep`},
+		{"deep", `{"size":20000}`, toolflow.CallLimit, true, `server "stub": tool "deep": its answer is nested more than 1000 levels deep`},
+		{"cut", `{}`, toolflow.CallProtocol, true, `server "stub": tool "cut": its answer is broken JSON: unexpected EOF at byte 45`},
+		{"raw", `{"text":"7"}`, toolflow.CallProtocol, true, `server "stub": tool "raw": its answer is no MCP result but a number`},
+		{"raw", `{"text":"{\"content\":{}}"}`, toolflow.CallProtocol, true, `server "stub": tool "raw": its answer is no MCP result: content is no array but an object`},
+		{"raw", `{"text":"{\"isError\":\"yes\"}"}`, toolflow.CallProtocol, true, `server "stub": tool "raw": its answer is no MCP result: isError is no boolean but a string`},
+		{"raw", `{"text":"{\"resultType\":\"odd\"}"}`, toolflow.CallProtocol, true, `server "stub": tool "raw": its answer is of the unknown type "odd"`},
+		{"raw", `{"text":"{\"resultType\":\"input_required\"}"}`, toolflow.CallNeedsPerson, true,
+			`server "stub": tool "raw": the server asks for input from a person, which is not supported yet`},
+		{"echo", `[1]`, toolflow.CallProtocol, false, `server "stub": tool "echo": the arguments are no JSON object`},
+		{"echo", `{"a":`, toolflow.CallProtocol, false, `server "stub": tool "echo": the arguments are no JSON object`},
+		{"raw", `{"text":"{\"structuredContent\":` + long + `"}`, toolflow.CallProtocol, true, ""},
+	}
+	for _, test := range tests {
+		_, err := call(t, c, test.tool, test.args)
+		if test.want == "" {
+			if err == nil || err.Kind != test.kind {
+				t.Errorf("%s: got %v", test.tool, err)
+			}
+			continue
+		}
+		wantError(t, err, test.kind, test.sent, test.want)
+	}
+	if _, err := call(t, c, "echo", `{}`); err != nil {
+		t.Errorf("after all of them: %v", err)
+	}
+	_, err := c.Call(t.Context(), toolflow.Call{Server: "other", Tool: "x"}, nil)
+	wantError(t, callError(t, err), toolflow.CallUnreachable, false, `server "other" is not configured`)
+}
+
+func TestStdoutThatIsNoProtocol(t *testing.T) {
+	for _, mode := range []string{stubserver.ModeBanner, stubserver.ModeGarbage, stubserver.ModeUnknownIDs} {
+		t.Run(mode, func(t *testing.T) {
+			c, w := stub(t, mode)
+			if _, err := c.Tools(t.Context(), "stub"); err != nil {
+				t.Fatal(err)
+			}
+			r, err := call(t, c, "echo", `{"a":1}`)
+			if err != nil || string(r.Structured) != `{"a":1}` {
+				t.Errorf("got %s, %v", r.Structured, err)
+			}
+			w.wants(t, map[string]string{
+				stubserver.ModeBanner:     `stub: a line of its stdout is no JSON and is skipped: "Stub server 1.0 starting up..."`,
+				stubserver.ModeGarbage:    `stub: a line of its stdout is no JSON-RPC message and is skipped: "{\"level\"`,
+				stubserver.ModeUnknownIDs: `stub: an answer to request 999999, which was never made, is ignored`,
+			}[mode])
+		})
+	}
+	t.Run("endless", func(t *testing.T) {
+		c, w := stub(t, "")
+		_, err := call(t, c, "spam", `{"size":1001}`)
+		wantError(t, err, toolflow.CallLost, true,
+			`server "stub": tool "spam": the server wrote 1000 lines (3 KiB) to its stdout that are no JSON-RPC messages; the last: "spam"`)
+		w.wants(t, "stub: more oddities of this server are not reported")
+		if _, err := call(t, c, "spam", `{"size":999}`); err != nil {
+			t.Errorf("a new process: %v", err)
+		}
+	})
+}
+
+func TestLargeResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves 200 MB; -short leaves it out")
+	}
+	for _, mode := range []string{"", stubserver.ModeResultFirst} {
+		t.Run("mode "+mode, func(t *testing.T) {
+			c, _ := stub(t, mode)
+			r, err := call(t, c, "big", `{"size":41943040}`)
+			if err != nil || len(r.Content) != 41943040+len(`[{"type":"text","text":""}]`) {
+				t.Fatalf("40 MiB: %d bytes, %v", len(r.Content), err)
+			}
+			_, err = call(t, c, "big", `{"size":68157440}`)
+			wantError(t, err, toolflow.CallLimit, true, `server "stub": tool "big": its answer is larger than 64 MiB`)
+			if _, err := call(t, c, "echo", `{}`); err != nil {
+				t.Errorf("the session did not survive: %v", err)
+			}
+		})
+	}
+}
+
+func TestCrash(t *testing.T) {
+	c, _ := stub(t, "")
+	_, err := call(t, c, "exit", `{"status":3,"text":"panic: boom\nat main.go:7"}`)
+	wantError(t, err, toolflow.CallLost, true, `server "stub": tool "exit": the server ended before it answered (exit status 3)`)
+	if err.Stderr != "panic: boom\nat main.go:7" {
+		t.Errorf("stderr %q", err.Stderr)
+	}
+	_, err = call(t, c, "kill", `{}`)
+	wantError(t, err, toolflow.CallLost, true, `server "stub": tool "kill": the server ended before it answered (signal: killed)`)
+	if _, err := call(t, c, "echo", `{}`); err != nil {
+		t.Errorf("it was not started again: %v", err)
+	}
+	if _, err := call(t, c, "flood", `{"size":1048576}`); err != nil {
+		t.Errorf("a flood of stderr: %v", err)
+	}
+}
+
+// All calls in flight learn of a crash, and of nothing else.
+func TestCrashWithOthersInFlight(t *testing.T) {
+	c, _ := stub(t, "")
+	call(t, c, "echo", `{}`)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			_, err := call(t, c, "hang", `{}`)
+			wantError(t, err, toolflow.CallLost, true, `server "stub": tool "hang": the server ended before it answered (exit status 5)`)
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	call(t, c, "exit", `{"status":5}`)
+	wg.Wait()
+}
+
+func TestCancel(t *testing.T) {
+	c, _ := stub(t, "")
+	call(t, c, "echo", `{}`)
+	why := errors.New("the run was stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+	start := time.Now()
+	_, err := callWith(t, ctx, c, "hang", `{}`)
+	wantError(t, err, toolflow.CallCancelled, true, `server "stub": tool "hang": cancelled: the run was stopped`)
+	if !errors.Is(err, why) || time.Since(start) > time.Second {
+		t.Errorf("got %v after %v", err.Err, time.Since(start))
+	}
+	if _, err := call(t, c, "echo", `{}`); err != nil {
+		t.Errorf("the session did not survive: %v", err)
+	}
+	_, err = call(t, c, "exit", `{"status":1}`)
+	if !strings.Contains(err.Stderr, `told: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"context canceled","requestId":`) {
+		t.Errorf("the server was not told: %q", err.Stderr)
+	}
+}
+
+func TestAnswersThatFitNoRequest(t *testing.T) {
+	t.Run("duplicates", func(t *testing.T) {
+		c, w := stub(t, stubserver.ModeDuplicates)
+		for range 3 {
+			r, err := call(t, c, "echo", `{}`)
+			if err != nil || string(r.Content) != `[{"type":"text","text":"first"}]` {
+				t.Errorf("got %s, %v", r.Content, err)
+			}
+		}
+		w.wants(t, "a late or second answer to request")
+	})
+	t.Run("string ids", func(t *testing.T) {
+		c, _ := stub(t, stubserver.ModeStringIDs)
+		call := func(d time.Duration) *toolflow.CallError {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			_, err := callWith(t, ctx, c, "echo", `{}`)
+			return err
+		}
+		c.Tools(t.Context(), "stub")
+		wantError(t, call(300*time.Millisecond), toolflow.CallCancelled, true, `server "stub": tool "echo": cancelled: context deadline exceeded `+
+			`(the server answered request 4 with the id "4", a string: JSON-RPC wants the same value back)`)
+	})
+}
+
+// A server that does not read cannot block a call past its end, nor the client's.
+func TestServerThatDoesNotRead(t *testing.T) {
+	c, _ := stub(t, stubserver.ModeDeaf)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	lctx, lcancel := context.WithCancel(t.Context())
+	if _, err := c.Tools(lctx, "stub"); err != nil {
+		t.Fatal(err)
+	}
+	lcancel()
+	big := `{"x":"` + strings.Repeat("y", 32<<20) + `"}`
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := callWith(t, ctx, c, "echo", big)
+		wantError(t, err, toolflow.CallCancelled, true, `server "stub": tool "echo": cancelled: context deadline exceeded`)
+	})
+	time.Sleep(100 * time.Millisecond)
+	_, err := callWith(t, ctx, c, "echo", `{}`)
+	wantError(t, err, toolflow.CallCancelled, false, `server "stub": tool "echo": cancelled: context deadline exceeded`)
+	wg.Wait()
+}
+
+func TestServerThatNags(t *testing.T) {
+	c, _ := stub(t, stubserver.ModeNag)
+	_, err := call(t, c, "hang", `{}`)
+	wantError(t, err, err.Kind, err.Sent, `server "stub": tool "hang": the server keeps asking, but does not read its stdin`)
+}
+
+// Requests of the server are answered by the SDK, an elicitation with a refusal; its schema would
+// overflow the stack of whoever evaluates it.
+func TestServerThatAsks(t *testing.T) {
+	c, _ := stub(t, "")
+	if _, err := call(t, c, "ask", `{}`); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	c, _ := stub(t, "", "STUB_SCRIPT", script(t, `{"tools":[{"name":"slow"}],"answers":{"slow":{"progress":100,"text":"done"}}}`))
+	for range 20 {
+		var got []toolflow.Progress
+		_, err := c.Call(t.Context(), toolflow.Call{Server: "stub", Tool: "slow"}, func(p toolflow.Progress) { got = append(got, p) })
+		if err != nil || len(got) != 100 {
+			t.Fatalf("got %d notifications, %v", len(got), err)
+		}
+		if want := (toolflow.Progress{Progress: 100, Total: 100, Message: "part 100"}); got[99] != want {
+			t.Errorf("last: got %v, want %v", got[99], want)
+		}
+	}
+}
+
+// Answers reach their own calls, with cancellations in between.
+func TestCrossTalk(t *testing.T) {
+	c, _ := stub(t, "")
+	var wg sync.WaitGroup
+	for worker := range 16 {
+		wg.Go(func() {
+			for i := range 100 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if i%7 == 0 {
+					time.AfterFunc(time.Duration(i%5)*50*time.Microsecond, cancel)
+				}
+				args := fmt.Sprintf(`{"worker":%d,"i":%d}`, worker, i)
+				r, err := callWith(t, ctx, c, "echo", args)
+				if err == nil && string(r.Structured) != args || err != nil && err.Kind != toolflow.CallCancelled {
+					t.Errorf("got %s, %v, want %s", r.Structured, err, args)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A server starts once, however many wait for it, and not for the sake of the first alone.
+func TestStartsOnce(t *testing.T) {
+	dir := t.TempDir()
+	c := newClient(t, &mcpclient.Options{Dir: dir}, toolflow.Server{Name: "stub", Command: "sh", Cwd: ".",
+		Args: []string{"-c", `echo start >> starts; exec "$0"`, os.Args[0]}, Env: map[string]string{"STUB_MODE": "slow"}})
+	var wg sync.WaitGroup
+	gaveUp, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	wg.Go(func() {
+		_, err := callWith(t, gaveUp, c, "echo", `{}`)
+		wantError(t, err, toolflow.CallCancelled, false, `server "stub": cancelled while it started: context deadline exceeded`)
+	})
+	for range 10 {
+		wg.Go(func() {
+			if _, err := call(t, c, "echo", `{}`); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if starts, _ := os.ReadFile(filepath.Join(dir, "starts")); string(starts) != "start\n" {
+		t.Errorf("starts: %q", starts)
+	}
+}

@@ -1,0 +1,102 @@
+package mcpclient_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/internal/stubserver"
+	"github.com/toolflow-go/toolflow/mcpclient"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// What the SDK would drop or round is there: members it does not know, and every digit.
+func TestToolsAreRaw(t *testing.T) {
+	const ask = `{"name":"ask","title":"Ask","description":"d","inputSchema":{"type":"object","x-extra":{"n":9007199254740993,"d":0.10}},` +
+		`"outputSchema":{"type":"object"},"annotations":{"title":"T","readOnlyHint":true,"destructiveHint":false,"x-hint":"y"},` +
+		`"dependencies":{"requires":["research"],"bindings":{"messages[0].content":{"fromTool":"research","outputPath":"system_response"},` +
+		`"a":{"fromTool":"research","contentPath":"[0].text","take":"first","optional":true,"default":1.0}}},"ui":{"type":"VerticalLayout"},"icons":[]}`
+	const meta = `{"name":"meta","_meta":{"example.com/dependencies":{"bindings":{"x":{"fromTool":"ask","outputPath":"y"}}},"ui":[1]}}`
+	file := script(t, `{"tools":[`+ask+`,`+meta+`,
+		{"name":"odd-deps","dependencies":{"lodash":"1","requires":"ask"}},
+		{"name":"bool","inputSchema":true},{"title":"nameless"},17,{"name":"hint","annotations":{"destructiveHint":"yes"}},
+		{"name":"last","outputSchema":true,"title":null}]}`)
+	c, w := stub(t, "", "STUB_SCRIPT", file)
+	got, err := c.Tools(t.Context(), "stub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []toolflow.Tool{
+		{Name: "ask", Title: "Ask", Description: "d", Server: "stub",
+			InputSchema: []byte(`{"type":"object","x-extra":{"n":9007199254740993,"d":0.10}}`), OutputSchema: []byte(`{"type":"object"}`),
+			Annotations: toolflow.Annotations{Title: "T", ReadOnly: ptr(true), Destructive: ptr(false)},
+			Dependencies: &toolflow.Dependencies{Requires: []string{"research"}, HasRequires: true, Bindings: []toolflow.Binding{
+				{Input: "messages[0].content", FromTool: "research", OutputPath: "system_response"},
+				{Input: "a", FromTool: "research", ContentPath: "[0].text", Take: "first", Optional: true, Default: []byte("1.0")}}},
+			UI: []byte(`{"type":"VerticalLayout"}`), Raw: []byte(ask)},
+		{Name: "meta", Server: "stub", UI: []byte(`[1]`), Raw: []byte(meta),
+			Dependencies: &toolflow.Dependencies{Bindings: []toolflow.Binding{{Input: "x", FromTool: "ask", OutputPath: "y"}}}},
+		{Name: "odd-deps", Server: "stub", Raw: []byte(`{"name":"odd-deps","dependencies":{"lodash":"1","requires":"ask"}}`)},
+		{Name: "last", Server: "stub", OutputSchema: []byte("true"), Raw: []byte(`{"name":"last","outputSchema":true,"title":null}`)},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	for _, part := range []string{
+		`stub: a tool is left out: "bool": inputSchema is no object but a boolean`,
+		`stub: a tool is left out: it has no name: {"title":"nameless"}`,
+		`stub: a tool is left out: not a JSON object`,
+		`stub: a tool is left out: "hint": annotations: destructiveHint is no boolean but a string`,
+		`stub: tool "odd-deps": its dependencies are not read: not a JSON array`,
+	} {
+		w.wants(t, part)
+	}
+}
+
+func TestPaging(t *testing.T) {
+	tests := []struct {
+		mode string
+		kind toolflow.CallErrorKind
+		want string
+	}{
+		{stubserver.ModeCursorEmpty, "", ""},
+		{stubserver.ModeCursorLoop, toolflow.CallProtocol, `server "stub": tools/list: the list never ends: the cursor "again" comes again`},
+		{stubserver.ModePages, toolflow.CallLimit, `server "stub": tools/list: the list has more than 50 pages`},
+		{stubserver.ModeTwice, toolflow.CallProtocol, `server "stub": tools/list: two tools have the name "echo"`},
+	}
+	for _, test := range tests {
+		t.Run(test.mode, func(t *testing.T) {
+			c := newClient(t, &mcpclient.Options{MaxPages: 50}, stubConfig(test.mode))
+			tools, err := c.Tools(t.Context(), "stub")
+			if test.want != "" {
+				wantError(t, callError(t, err), test.kind, false, test.want)
+				return
+			}
+			var names []string
+			for _, tool := range tools {
+				names = append(names, tool.Name)
+			}
+			if err != nil || strings.Join(names, " ") != "echo big deep cut exit kill hang flood spam raw ask" {
+				t.Errorf("got %v, %v", names, err)
+			}
+		})
+	}
+	c := newClient(t, &mcpclient.Options{MaxTools: 10}, stubConfig(""))
+	_, err := c.Tools(t.Context(), "stub")
+	wantError(t, callError(t, err), toolflow.CallLimit, false, `server "stub": tools/list: the server has more than 10 tools`)
+}
+
+func TestListTakesTooLong(t *testing.T) {
+	conf := stubConfig(stubserver.ModeDeaf)
+	conf.StartTimeout = 300 * time.Millisecond
+	c := newClient(t, nil, conf)
+	if _, err := c.Tools(t.Context(), "stub"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Tools(t.Context(), "stub")
+	wantError(t, callError(t, err), toolflow.CallUnreachable, false,
+		`server "stub": tools/list: not answered within 300ms (startTimeout gives it longer)`)
+}
