@@ -3,6 +3,7 @@ package binding
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ohler55/ojg/jp"
@@ -100,38 +101,40 @@ func (w *writer) write(r *read, v any, from string) error {
 func (w *writer) finish(a *Arguments) (any, []toolflow.Provenance) {
 	if !w.unusual {
 		for _, f := range a.late {
-			w.fill(f)
+			w.root = filled(w.root, f)
 		}
 		return w.root, a.origins
 	}
-	var reads []*read
-	var origins []origin
-	picture, last := a.base, jp.Expr(nil)
+	reads, all, picture := w.account(a)
+	var found completion
+	found.walk(a.schema, picture, nil)
+	marks := slices.Clone(a.marks)
+	for _, f := range found.fills {
+		w.root = filled(w.root, f)
+		marks = append(marks, mark{f.at, FromDefault})
+	}
+	return w.root, provenance(append(all, origins(w.root, reads, marks)...))
+}
+
+// account gives the bindings that wrote something, the origins of that, and the picture of it.
+func (w *writer) account(a *Arguments) (reads []*read, all []origin, picture any) {
+	picture = a.base
+	var last jp.Expr
 	for i, r := range a.reads {
 		switch w.written[i] {
 		case "":
 			continue
 		case FromDefault:
-			origins = append(origins, newOrigin(r.Input.at, FromDefault))
+			all = append(all, newOrigin(r.Input.at, FromDefault))
 		default:
-			origins = append(origins, r.origin())
+			all = append(all, r.origin())
 		}
 		reads = append(reads, r)
 		picture, _ = set(picture, r.Input.at, 0, freshAfter(last, r.Input.at), r)
 		last = r.Input.at
 	}
-	origins = append(origins, a.baseOrigins(reads)...)
-	var found completion
-	found.walk(a.schema, picture, nil)
-	for _, f := range found.fills {
-		w.fill(f)
-		origins = append(origins, newOrigin(f.at, FromDefault))
-	}
-	return w.root, provenance(origins)
+	return reads, all, picture
 }
-
-// fill writes into a container that is there, so nothing can be in the way.
-func (w *writer) fill(f fill) { w.root, _ = set(w.root, f.at, 0, -1, f.value) }
 
 // resolve gives the value that r writes and its origin; origin "" means that r leaves its location
 // alone.

@@ -147,17 +147,29 @@ func (c *compiler) complete(reads []*read) {
 	for _, r := range found.doubtful {
 		c.say(r.source, toolflow.SeverityNote, CodeMayBeMissing, "optional", `give a "default"`, "it is required, and this binding is optional and has no default")
 	}
+	marks := slices.Clone(c.args.marks)
 	for _, f := range found.fills {
 		c.sayAt(f.at, toolflow.SeverityNote, CodeFilled, "", "filled with its %s %s", f.what, toolflow.Clip(string(toolflow.AppendValue(nil, f.value)), 60))
-		if _, ok := walk(c.args.base, f.at[:len(f.at)-1]); !ok {
+		picture = filled(picture, f)
+		marks = append(marks, mark{f.at, FromDefault})
+		if _, ok := walk(c.args.base, f.at[:len(f.at)-1]); ok {
+			c.args.base = filled(c.args.base, f)
+			c.args.marks = append(c.args.marks, mark{f.at, FromDefault})
+		} else {
 			c.args.late = append(c.args.late, f)
-			continue
 		}
-		c.args.base, _ = set(c.args.base, f.at, 0, -1, f.value) // its object is there: nothing can be in the way
-		c.args.marks = append(c.args.marks, mark{f.at, FromDefault})
 	}
-	slices.SortStableFunc(c.args.marks, func(x, y mark) int { return compare(x.at, y.at) })
-	c.args.settleOrigins()
+	all := origins(picture, reads, marks)
+	for _, r := range reads {
+		all = append(all, r.origin())
+	}
+	c.args.origins = provenance(all)
+}
+
+// filled gives root with f in it. Its object is there, so nothing can be in the way.
+func filled(root any, f fill) any {
+	root, _ = set(root, f.at, 0, -1, f.value)
+	return root
 }
 
 // picture gives the base with every binding in its place, and the bindings that fit there.

@@ -36,18 +36,6 @@ func (r *read) origin() origin {
 	return o
 }
 
-// settleOrigins makes the list for the usual case: every binding writes what it reads.
-func (a *Arguments) settleOrigins() {
-	out := a.baseOrigins(a.reads)
-	for _, r := range a.reads {
-		out = append(out, r.origin())
-	}
-	for _, f := range a.late {
-		out = append(out, newOrigin(f.at, FromDefault))
-	}
-	a.origins = provenance(out)
-}
-
 // provenance sorts by location.
 func provenance(origins []origin) []toolflow.Provenance {
 	slices.SortFunc(origins, func(x, y origin) int { return compare(x.at, y.at) })
@@ -58,11 +46,12 @@ func provenance(origins []origin) []toolflow.Provenance {
 	return out
 }
 
-// baseOrigins splits the base into the largest parts of one origin each, without the locations that
-// reads write. So no two origins overlap.
-func (a *Arguments) baseOrigins(reads []*read) []origin {
+// origins splits root into the largest parts of one origin each, without the locations that reads
+// write. So no two origins overlap.
+func origins(root any, reads []*read, marks []mark) []origin {
+	slices.SortStableFunc(marks, func(x, y mark) int { return compare(x.at, y.at) })
 	s := splitter{}
-	s.inside(a.base, nil, reads, a.marks, FromLiteral)
+	s.inside(root, nil, reads, marks, FromLiteral)
 	return s.out
 }
 
