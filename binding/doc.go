@@ -15,9 +15,11 @@
 //
 //   - A path or location is at most 1 KiB long, a written index at most 9,999.
 //   - One evaluation of a path visits at most 1,000,000 values ([Spec.Budget]), filters included;
-//     past it is [ErrBudget].
+//     past it is [ErrBudget]. Comparing two values with == counts as one, whatever their size.
 //   - Filters compare numbers as 64-bit floating point: in a filter, and only there, 2^53 and 2^53+1
 //     are the same. Values that are read and written keep every digit.
+//   - The parser refuses two spellings that the RFC allows, both at the right of a comparison in a
+//     filter: a blank before a segment (1 == @ .a) and the number 0E5.
 //   - match() and search() take RE2 patterns, of which RFC 9485 patterns are a part.
 //
 // The package does no I/O and knows neither the graph nor calls; see packages plan and runner.
