@@ -263,15 +263,17 @@ func KindOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
+// A Replacer builds its tables when it is first used, so these are made once.
+var (
+	pointerEscapes   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
 // EscapePointer escapes a member name for a JSON Pointer (RFC 6901).
-func EscapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func EscapePointer(name string) string { return pointerEscapes.Replace(name) }
 
 // UnescapePointer is the reverse of [EscapePointer].
-func UnescapePointer(token string) string {
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-}
+func UnescapePointer(token string) string { return pointerUnescapes.Replace(token) }
 
 // Clip shortens text to about n bytes for a message, at a character's end, and marks the cut.
 func Clip(text string, n int) string {
