@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolflow-go/toolflow"
@@ -15,8 +15,8 @@ import (
 )
 
 // Compile checks a document and makes a plan of it. All problems are reported, in the order of the
-// file. The plan is nil when there is no graph to show; with errors among the diagnostics it must
-// not be run.
+// file, after those about what came with the call. The plan is nil when there is no graph to show;
+// with errors among the diagnostics it must not be run.
 func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
 	c := &compiler{doc: doc, o: o, schemas: o.Schemas}
 	if c.schemas == nil {
@@ -28,9 +28,24 @@ func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
 	c.setServers()
 	c.learnSpecs()
 	c.findEdges()
+	c.findInputs()
 	targets := c.findTargets()
 	p := c.plan(targets)
-	return p, doc.Locate(c.diags)
+	return p, c.placed()
+}
+
+// placed gives the diagnostics, those about the document with their places in it. One without a
+// pointer is about what came with the call or from a server; it has no place, and stands first.
+func (c *compiler) placed() []toolflow.Diagnostic {
+	var elsewhere, inside []toolflow.Diagnostic
+	for _, d := range c.diags {
+		if d.Pointer == "" {
+			elsewhere = append(elsewhere, d)
+		} else {
+			inside = append(inside, d)
+		}
+	}
+	return append(elsewhere, c.doc.Locate(inside)...)
 }
 
 // compiler holds what one Compile works on. Steps are numbered as in the document (doc numbers)
@@ -55,7 +70,7 @@ type compiler struct {
 
 	number []int // doc number -> plan number
 	facts  []facts
-	inputs map[int]json.RawMessage // the document's `inputs` by doc number; nil until read
+	inputs map[int]toolflow.StepInput // the document's `inputs` by doc number
 
 	inputNode  schema.Node // of the plan's own input
 	inputValue any
@@ -63,8 +78,7 @@ type compiler struct {
 
 // needs is what one step needs from others, resolved.
 type needs struct {
-	at       string // pointer of the `dependencies` object
-	sources  []int  // of each binding: the step's doc number, -1 for none or not found
+	sources  []int // of each binding: the step's doc number, -1 for none or not found
 	bindings []toolflow.Binding
 	broken   bool // some name in it could not be resolved
 }
@@ -92,30 +106,43 @@ func (c *compiler) stepAt(i int) string {
 func (c *compiler) findEdges() {
 	c.deps = make([]needs, len(c.steps))
 	for i := range c.steps {
-		d, at := c.steps[i].Dependencies, c.stepAt(i)+"/dependencies"
+		d := c.steps[i].Dependencies
 		if d == nil && c.specs[i] >= 0 {
-			d, at = c.doc.Tools[c.specs[i]].Dependencies, fmt.Sprintf("/tools/%d/dependencies", c.specs[i])
+			d = c.doc.Tools[c.specs[i]].Dependencies
 		}
-		c.deps[i].at = at
 		if d != nil {
 			c.findNeeds(i, d)
 		}
 	}
 }
 
+// needsAt is the pointer of the `dependencies` that hold for a step: its own, else its tool's.
+// Pointers are made for diagnostics only, so that a large document without any pays for none.
+func (c *compiler) needsAt(i int) string {
+	if c.steps[i].Dependencies == nil && c.specs[i] >= 0 {
+		return fmt.Sprintf("/tools/%d/dependencies", c.specs[i])
+	}
+	return c.stepAt(i) + "/dependencies"
+}
+
+// bindingAt is the pointer of one binding of a step.
+func (c *compiler) bindingAt(i int, b toolflow.Binding) string {
+	return c.needsAt(i) + "/bindings/" + toolflow.EscapePointer(b.Input)
+}
+
 func (c *compiler) findNeeds(i int, d *toolflow.Dependencies) {
 	n, id := &c.deps[i], c.steps[i].ID
 	required := map[int]bool{}
+	at := func(k int) string { return fmt.Sprintf("%s/requires/%d", c.needsAt(i), k) }
 	for k, name := range d.Requires {
-		at := fmt.Sprintf("%s/requires/%d", n.at, k)
 		from, message, hint := c.resolver.Resolve(name, i)
 		switch {
 		case message != "":
-			c.fail("unknown_tool", at, id, hint, "requires %s", message)
+			c.fail("unknown_tool", at(k), id, hint, "requires: %s", message)
 			n.broken = true
 			continue
 		case required[from]:
-			c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "duplicate", Pointer: at, Step: id,
+			c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "duplicate", Pointer: at(k), Step: id,
 				Message: fmt.Sprintf("requires %q twice", name), Hint: "leave one"})
 		}
 		required[from] = true
@@ -132,12 +159,11 @@ func (c *compiler) findSource(i int, b toolflow.Binding, hasRequires bool, requi
 	if b.FromTool == "" {
 		return -1
 	}
-	n, id := &c.deps[i], c.steps[i].ID
-	at := n.at + "/bindings/" + toolflow.EscapePointer(b.Input) + "/fromTool"
+	id := c.steps[i].ID
 	from, message, hint := c.resolver.Resolve(b.FromTool, i)
 	if message != "" {
-		c.fail("unknown_tool", at, id, hint, "input %s: fromTool %s", b.Input, message)
-		n.broken = true
+		c.fail("unknown_tool", c.bindingAt(i, b)+"/fromTool", id, hint, "input %s: fromTool: %s", b.Input, message)
+		c.deps[i].broken = true
 		return -1
 	}
 	if hasRequires && !required[from] {
@@ -145,7 +171,7 @@ func (c *compiler) findSource(i int, b toolflow.Binding, hasRequires bool, requi
 		if c.o.Strict {
 			severity = toolflow.SeverityError
 		}
-		c.say(toolflow.Diagnostic{Severity: severity, Code: "requires", Pointer: at, Step: id, Path: b.Input,
+		c.say(toolflow.Diagnostic{Severity: severity, Code: "requires", Pointer: c.bindingAt(i, b) + "/fromTool", Step: id, Path: b.Input,
 			Message: fmt.Sprintf("input %s comes from %q, which requires leaves out", b.Input, b.FromTool),
 			Hint:    fmt.Sprintf("add %q to requires", b.FromTool)})
 		required[from] = true // said once
@@ -160,7 +186,7 @@ func (c *compiler) findTargets() []int {
 	for _, name := range c.o.Targets {
 		i, message, hint := c.resolver.Resolve(name, -1)
 		if message != "" {
-			c.fail("unknown_tool", "", "", hint, "--target %s", message)
+			c.fail("unknown_tool", "", "", hint, "--target: %s", message)
 			continue
 		}
 		targets = append(targets, i)
@@ -187,7 +213,7 @@ func (c *compiler) plan(targets []int) *Plan {
 	whole, err := dag.New(names, c.edges)
 	if err != nil {
 		c.cycles(err)
-		return nil
+		whole = c.loose()
 	}
 	order, k := c.closure(whole, targets)
 	c.facts = make([]facts, len(c.steps))
@@ -205,11 +231,28 @@ func (c *compiler) plan(targets []int) *Plan {
 			p.Steps[c.number[i]] = s
 		}
 	}
-	if p.Graph = whole; k < len(order) {
+	if p.Graph = whole; k < len(order) && err == nil {
 		p.Graph = c.part(order[:k])
 	}
 	c.output(p, targets)
+	if err != nil {
+		return nil
+	}
 	return p
+}
+
+// loose is a graph without edges. It stands in for one that cannot be, so that the steps are checked
+// all the same and every problem is reported at once.
+func (c *compiler) loose() *dag.Graph {
+	names := make([]string, len(c.steps))
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	g, err := dag.New(names, nil)
+	if err != nil {
+		panic(err) // numbers differ, and nothing waits
+	}
+	return g
 }
 
 // closure numbers the steps: those that run first, both parts in document order.
@@ -260,16 +303,23 @@ func (c *compiler) part(order []int) *dag.Graph {
 	return g
 }
 
+// cycles reports one cycle of each group of steps that wait for each other. Names that stand twice
+// make no graph either, but are reported already.
 func (c *compiler) cycles(err error) {
 	var cyclic *dag.CycleError
 	if !errors.As(err, &cyclic) {
-		c.fail("graph", "", "", "", "%s", err)
+		if !toolflow.HasErrors(c.diags) {
+			c.fail("graph", "", "", "", "%s", err)
+		}
 		return
 	}
 	for _, cycle := range cyclic.Cycles {
-		first := slices.IndexFunc(c.steps, func(s toolflow.Step) bool { return s.ID == cycle[0] })
-		c.fail("cycle", c.deps[first].at, "", "drop one of these dependencies",
-			"steps wait for each other: %s", strings.Join(append(slices.Clone(cycle), cycle[0]), " -> "))
+		first, _ := c.resolver.ID(cycle[0])
+		one, hint := dag.CycleError{Cycles: [][]string{cycle}}, "drop one of these dependencies"
+		if len(cycle) == 1 {
+			hint = "a step cannot wait for itself"
+		}
+		c.fail("cycle", c.needsAt(first), "", hint, "%s", one.Error())
 	}
 }
 
@@ -299,7 +349,7 @@ func (c *compiler) output(p *Plan, targets []int) {
 		if b.FromTool != "" {
 			i, message, hint := c.resolver.Resolve(b.FromTool, -1)
 			if message != "" {
-				c.fail("unknown_tool", at+"/fromTool", "", hint, "output %s: fromTool %s", name, message)
+				c.fail("unknown_tool", at+"/fromTool", "", hint, "output %s: fromTool: %s", name, message)
 				broken = true
 				continue
 			}

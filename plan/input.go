@@ -27,6 +27,14 @@ type Assignment struct {
 	Step bool   // Path is STEP.PATH even when the document has an inputSchema (--set)
 }
 
+// flag is what people write it with.
+func (a Assignment) flag() string {
+	if a.Step {
+		return "--set"
+	}
+	return "-i"
+}
+
 // given is what came with the call for one object: a step's arguments, or the plan's own input.
 type given struct {
 	value any // nil or an object
@@ -62,7 +70,7 @@ func (c *compiler) readInput(p *Plan) map[int]given {
 	for _, a := range c.o.Input.Assignments {
 		if c.doc.InputSchema != nil && !a.Step {
 			c.assign(a, a.Path, c.inputNode, &own)
-		} else if i, rest, ok := c.findStep(a.Path); ok {
+		} else if i, rest, ok := c.findStep(a); ok {
 			g := steps[i]
 			c.assign(a, rest, c.facts[i].inputNode(), &g)
 			steps[i] = g
@@ -82,9 +90,12 @@ func (c *compiler) spread(whole map[string]any, steps map[int]given) {
 	for _, id := range slices.Sorted(maps.Keys(whole)) {
 		i, message, hint := c.resolver.Resolve(id, -1)
 		args, ok := whole[id].(map[string]any)
+		_, twice := steps[i]
 		switch {
 		case message != "":
-			c.fail("input", "", "", hint, "the input names %s", message)
+			c.fail("input", "", "", hint, "the input: %s", message)
+		case twice:
+			c.fail("input", "", "", fmt.Sprintf("leave one, such as %q", id), "the input: it names step %q twice", c.steps[i].ID)
 		case !ok:
 			c.fail("input", "", "", "", "the input of %q must be an object of arguments, not %s", id, toolflow.KindOf(whole[id]))
 		default:
@@ -94,7 +105,8 @@ func (c *compiler) spread(whole map[string]any, steps map[int]given) {
 }
 
 // findStep splits STEP.PATH: the longest step id that matches wins, and ['odd.id'].path always works.
-func (c *compiler) findStep(path string) (int, string, bool) {
+func (c *compiler) findStep(a Assignment) (int, string, bool) {
+	path := a.Path
 	if strings.HasPrefix(path, "['") {
 		if end := strings.Index(path, "']"); end > 0 {
 			id := strings.NewReplacer(`\'`, `'`, `\\`, `\`).Replace(path[2:end])
@@ -112,7 +124,7 @@ func (c *compiler) findStep(path string) (int, string, bool) {
 		}
 	}
 	if _, ok := c.resolver.ID(path); ok {
-		c.fail("input", "", "", fmt.Sprintf("name the argument: -i %s.ARGUMENT=VALUE", path), "%q names a step, not one of its arguments", path)
+		c.fail("input", "", "", fmt.Sprintf("name the argument: %s %s.ARGUMENT=VALUE", a.flag(), path), "%s %s names a step, not one of its arguments", a.flag(), path)
 		return 0, "", false
 	}
 	head, _, _ := strings.Cut(path, ".")
@@ -121,7 +133,7 @@ func (c *compiler) findStep(path string) (int, string, bool) {
 	if hint == "" {
 		hint = "write STEP.PATH=VALUE"
 	}
-	c.fail("input", "", "", hint, "%q starts with no step of the plan", path)
+	c.fail("input", "", "", hint, "%s %s starts with no step of the plan", a.flag(), path)
 	return 0, "", false
 }
 
@@ -135,7 +147,7 @@ func (c *compiler) assign(a Assignment, path string, node schema.Node, into *giv
 			return
 		}
 	}
-	c.fail("input", "", "", "", "-i %s: %s", a.Path, err)
+	c.fail("input", "", "", "", "%s %s: %s", a.flag(), a.Path, err)
 }
 
 // coerce reads the text of an assignment by what the schema takes: as it stands where a string is

@@ -23,7 +23,11 @@ func (c *compiler) step(i int, runs bool, given given) Step {
 	s.Reads = reads(sources)
 	args, diags := binding.Compile(binding.Spec{Literal: c.literal(i), Given: given.value, Set: given.set, Sources: sources, Schema: f.inputNode()})
 	for _, d := range diags {
-		d.Pointer, d.Step = c.deps[i].at+d.Pointer, s.ID
+		if d.Step = s.ID; d.Pointer == "" {
+			d.Pointer = c.stepAt(i)
+		} else {
+			d.Pointer = c.needsAt(i) + d.Pointer
+		}
 		c.say(d)
 	}
 	s.Args = args
@@ -91,41 +95,50 @@ func reads(sources []binding.Source) []Read {
 	return out
 }
 
-// literal gives the document's literal arguments of a step: `inputs`, and over them its own.
-func (c *compiler) literal(i int) any {
-	if c.inputs == nil {
-		c.inputs = map[int]json.RawMessage{}
-		for _, in := range c.doc.Inputs {
-			n, message, hint := c.resolver.Resolve(in.Step, -1)
-			if message != "" {
-				c.fail("unknown_tool", "/inputs/"+toolflow.EscapePointer(in.Step), "", hint, "inputs: %s", message)
-				continue
-			}
-			c.inputs[n] = in.Arguments
+// findInputs finds the steps that the document's `inputs` name.
+func (c *compiler) findInputs() {
+	c.inputs = make(map[int]toolflow.StepInput, len(c.doc.Inputs))
+	for _, in := range c.doc.Inputs {
+		at := "/inputs/" + toolflow.EscapePointer(in.Step)
+		i, message, hint := c.resolver.Resolve(in.Step, -1)
+		first, twice := c.inputs[i]
+		switch {
+		case message != "":
+			c.fail("unknown_tool", at, "", hint, "inputs: %s", message)
+		case twice:
+			c.fail("duplicate", at, "", "leave one", "inputs: %q and %q name the same step", first.Step, in.Step)
+		default:
+			c.inputs[i] = in
 		}
 	}
-	at := c.stepAt(i) + "/arguments"
-	literal := c.decode(c.inputs[i], "/inputs/"+toolflow.EscapePointer(c.steps[i].ID), i)
-	own := c.decode(c.steps[i].Arguments, at, i)
-	switch {
-	case own == nil:
-		return literal
-	case literal == nil:
-		return own
-	}
-	return toolflow.MergeValues(literal, own)
 }
 
-func (c *compiler) decode(raw json.RawMessage, at string, i int) any {
-	if raw == nil {
-		return nil
-	}
-	v, err := toolflow.DecodeValueDepth(raw, toolflow.MaxDocumentDepth)
+// literal gives the document's literal arguments of a step: `inputs`, and over them its own.
+func (c *compiler) literal(i int) any {
+	in := c.inputs[i]
+	under, err := decode(in.Arguments)
 	if err != nil {
-		c.fail("parse", at, c.steps[i].ID, "", "arguments: %s", err)
-		return nil
+		c.fail("parse", "/inputs/"+toolflow.EscapePointer(in.Step), c.steps[i].ID, "", "inputs: %s", err)
 	}
-	return v
+	own, err := decode(c.steps[i].Arguments)
+	if err != nil {
+		c.fail("parse", c.stepAt(i)+"/arguments", c.steps[i].ID, "", "arguments: %s", err)
+	}
+	switch {
+	case own == nil:
+		return under
+	case under == nil:
+		return own
+	}
+	return toolflow.MergeValues(under, own)
+}
+
+// decode reads what the document keeps as text; nil when there is none.
+func decode(raw json.RawMessage) (any, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	return toolflow.DecodeValueDepth(raw, toolflow.MaxDocumentDepth)
 }
 
 // checkContinue holds rule E2: what may end without output needs bindings that can do without.
@@ -136,7 +149,7 @@ func (c *compiler) checkContinue(i int) {
 		if from < 0 || b.Optional || b.Default != nil || !c.policy(from, "").Continue {
 			continue
 		}
-		c.fail("binding", n.at+"/bindings/"+toolflow.EscapePointer(b.Input), c.steps[i].ID, `add "optional": true or a "default"`,
+		c.fail("binding", c.bindingAt(i, b), c.steps[i].ID, `add "optional": true or a "default"`,
 			"input %s: %q may end without output (onError: continue)", b.Input, c.steps[from].ID)
 	}
 }
