@@ -71,6 +71,11 @@ func (c *compiler) sources(i int) []binding.Source {
 		} else if b.FromTool != "" {
 			continue // its name could not be resolved
 		} else if b.FromInput != "" {
+			if c.doc.InputSchema == nil {
+				c.fail("binding", n.at+"/bindings/"+toolflow.EscapePointer(b.Input)+"/fromInput", c.steps[i].ID,
+					`give the plan an "inputSchema"`, "input %s: fromInput reads the plan's own input, which it does not describe", b.Input)
+				continue
+			}
 			s.Output = c.inputNode
 		}
 		sources = append(sources, s)
