@@ -53,13 +53,7 @@ func after(d time.Duration, result string, err error) func(context.Context, json
 	}
 }
 
-func text(s string) func(context.Context, json.RawMessage) (toolflow.Result, error) {
-	return func(context.Context, json.RawMessage) (toolflow.Result, error) {
-		return toolflow.Result{Content: toolflow.AppendValue(nil, []any{map[string]any{"type": "text", "text": s}})}, nil
-	}
-}
-
-// once fails the first n calls.
+// failing fails the first n calls.
 func failing(n int, err error) func(context.Context, json.RawMessage) (toolflow.Result, error) {
 	var mu sync.Mutex
 	return func(context.Context, json.RawMessage) (toolflow.Result, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -245,6 +244,3 @@ func (l *loaded) allServers() []toolflow.Server {
 	}
 	return all
 }
-
-// base is a file's name for headings.
-func base(file string) string { return filepath.Base(file) }
