@@ -46,7 +46,7 @@ func TestSeedRunsAsItStands(t *testing.T) {
 	if m := got.Steps["perplexity_ask"].Mapping; m != toolflow.MappingStructured {
 		t.Errorf("mapping of perplexity_ask: got %s, want %s", m, toolflow.MappingStructured)
 	}
-	bound := toolflow.Provenance{Path: "messages[0].content", From: "step", Step: "perplexity_research", OutputPath: "system_response"}
+	bound := toolflow.Provenance{Path: "messages[0].content", From: "step", Step: "perplexity_research", OutputPath: "$.system_response"}
 	if all := got.Steps["perplexity_ask"].Provenance; !slices.Contains(all, bound) {
 		t.Errorf("provenance of perplexity_ask: got %+v, want %+v among it", all, bound)
 	}
