@@ -50,6 +50,7 @@ func (c *compiler) learnSpecs() {
 		f.output = c.schema(t.OutputSchema, at+"/outputSchema", t.Name, "outputSchema")
 		if f.input != nil && !slices.Equal(f.input.Root().Types(), []string{"object"}) {
 			c.failTool("schema", at+"/inputSchema", t.Name, `write "type": "object"`, "the root of inputSchema must be an object")
+			f.input = nil // nothing is held against it
 		}
 		if t.InputSchema == nil && t.Server == "" {
 			c.failTool("missing_member", at, t.Name, `write one, or name the tool's "server", so that the server's own holds`, "the spec has no inputSchema")
@@ -69,12 +70,12 @@ func (c *compiler) schema(raw json.RawMessage, at, tool, what string) *schema.Sc
 	}
 	s, err := c.schemas.Compile(raw)
 	if err != nil {
-		pointer := at
+		message, pointer := err.Error(), at
 		var bad *schema.Error
-		if errors.As(err, &bad) && at != "" {
-			pointer += bad.Pointer
+		if errors.As(err, &bad) && at != "" { // the place in the document says where
+			message, pointer = bad.Message, at+bad.Pointer
 		}
-		c.failTool("schema", pointer, tool, "", "%s: %s", what, err)
+		c.failTool("schema", pointer, tool, "", "%s: %s", what, message)
 		return nil
 	}
 	for _, w := range s.Warnings() {
@@ -174,7 +175,7 @@ func (c *compiler) findTool(i int, f *facts) {
 		return
 	}
 	if f.live = tools[c.steps[i].Tool]; f.live == nil {
-		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(c.steps[i].Tool, tools),
+		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(c.steps[i].Tool, tools, "it offers "),
 			"server %q offers no tool %q", f.server, c.steps[i].Tool)
 	}
 }
@@ -195,7 +196,7 @@ func (c *compiler) search(i int, f *facts, names []string) {
 		for _, name := range names {
 			maps.Copy(all, c.offers[name])
 		}
-		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(tool, all), "no server offers tool %q (asked: %s)", tool, strings.Join(names, ", "))
+		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(tool, all, "they offer "), "none of the servers %s offers tool %q", strings.Join(names, ", "), tool)
 	case 1:
 	default:
 		c.fail("ambiguous_server", c.stepAt(i), c.steps[i].ID, fmt.Sprintf(`name one: "server": %q`, offers[0]),
@@ -203,7 +204,7 @@ func (c *compiler) search(i int, f *facts, names []string) {
 	}
 }
 
-func nearTools(name string, tools map[string]*toolflow.Tool) string {
+func nearTools(name string, tools map[string]*toolflow.Tool, otherwise string) string {
 	names := slices.Sorted(maps.Keys(tools))
 	if hint := toolflow.DidYouMean(name, names); hint != "" {
 		return hint
@@ -214,7 +215,7 @@ func nearTools(name string, tools map[string]*toolflow.Tool) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "it offers " + strings.Join(names, ", ")
+	return otherwise + strings.Join(names, ", ")
 }
 
 // policy merges a step's policy with the plan's, the server's limit and the defaults.

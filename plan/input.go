@@ -204,6 +204,6 @@ func (c *compiler) ownInput(p *Plan, own given) {
 		return
 	}
 	for _, bad := range problems(p.InputSchema.Validate(value)) {
-		c.fail("input", "/inputSchema", "", "", "the plan's input %s", bad.Message)
+		c.fail("input", "/inputSchema", "", "", "the plan's input %s", bad)
 	}
 }

@@ -72,7 +72,7 @@ func (c *compiler) sources(i int) []binding.Source {
 			continue // its name could not be resolved
 		} else if b.FromInput != "" {
 			if c.doc.InputSchema == nil {
-				c.fail("binding", n.at+"/bindings/"+toolflow.EscapePointer(b.Input)+"/fromInput", c.steps[i].ID,
+				c.fail("binding", c.bindingAt(i, b)+"/fromInput", c.steps[i].ID,
 					`give the plan an "inputSchema"`, "input %s: fromInput reads the plan's own input, which it does not describe", b.Input)
 				continue
 			}
@@ -138,6 +138,18 @@ func (c *compiler) literal(i int) any {
 	return toolflow.MergeValues(under, own)
 }
 
+// argumentsAt is the pointer of a step's literal arguments, or of the step when it has none.
+func (c *compiler) argumentsAt(i int) string {
+	in, ok := c.inputs[i]
+	switch {
+	case c.steps[i].Arguments != nil:
+		return c.stepAt(i) + "/arguments"
+	case ok:
+		return "/inputs/" + toolflow.EscapePointer(in.Step)
+	}
+	return c.stepAt(i)
+}
+
 // decode reads what the document keeps as text; nil when there is none.
 func decode(raw json.RawMessage) (any, error) {
 	if raw == nil {
@@ -182,8 +194,8 @@ func (c *compiler) checkStatic(i int, s *Step) {
 			if k == 1 {
 				whose = " (by the server's own inputSchema)"
 			}
-			c.say(toolflow.Diagnostic{Severity: severity, Code: "invalid_arguments", Pointer: c.stepAt(i), Step: s.ID, Path: p.Path,
-				Message: "argument " + p.Message + whose})
+			c.say(toolflow.Diagnostic{Severity: severity, Code: "invalid_arguments", Pointer: c.argumentsAt(i) + p.Pointer, Step: s.ID, Path: p.Path,
+				Message: "argument " + p.String() + whose})
 		}
 	}
 }
