@@ -54,12 +54,12 @@ type Options struct {
 type Runner struct {
 	caller  Caller
 	o       Options
-	schemas schema.Cache
+	schemas *schema.Cache
 }
 
 // New makes a Runner that calls tools through caller.
 func New(caller Caller, o *Options) *Runner {
-	r := &Runner{caller: caller}
+	r := &Runner{caller: caller, schemas: &schema.Cache{}}
 	if o != nil {
 		r.o = *o
 	}
@@ -105,7 +105,7 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) (*Report, error) {
 func (r *Runner) prepare(ctx context.Context, doc *toolflow.Document, in plan.Input) (*plan.Plan, map[string]error, []toolflow.Diagnostic, error) {
 	lister, lists := r.caller.(Lister)
 	o := plan.Options{Strict: r.o.Strict, CheckWarn: r.o.CheckWarn, Targets: r.o.Targets, All: r.o.All, Servers: r.o.Servers,
-		NeedServers: lists, Input: in, Timeout: r.o.Timeout, Schemas: &r.schemas}
+		NeedServers: lists, Input: in, Timeout: r.o.Timeout, Schemas: r.schemas}
 	p, diags := plan.Compile(doc, o)
 	if toolflow.HasErrors(diags) || !lists {
 		return p, nil, diags, invalid(diags)
