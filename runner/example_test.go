@@ -68,16 +68,16 @@ func ExampleRunner_Start() {
 	doc, _ := toolflow.ParseDocument([]byte(chain), "greet.json")
 	run := runner.New(caller, nil).Start(context.Background(), doc, plan.Input{})
 	for e := range run.Events() {
-		fmt.Printf("%s: %s\n", e.Kind, e.Step)
+		if e.Step != "" {
+			fmt.Println(e.Kind, e.Step)
+		}
 	}
 	report, _ := run.Wait()
 	fmt.Println(report.Status)
 	// Output:
-	// run.started:
-	// step.started: name
-	// step.ended: name
-	// step.started: greet
-	// step.ended: greet
-	// run.ended:
+	// step.started name
+	// step.ended name
+	// step.started greet
+	// step.ended greet
 	// succeeded
 }
