@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/toolflow-go/toolflow"
-	"github.com/toolflow-go/toolflow/binding"
 	"github.com/toolflow-go/toolflow/dag"
 	"github.com/toolflow-go/toolflow/schema"
 )
@@ -321,66 +320,6 @@ func (c *compiler) cycles(err error) {
 		}
 		c.fail("cycle", c.needsAt(first), "", hint, "%s", one.Error())
 	}
-}
-
-// output compiles what the run returns: the document's `output`, else the targets' or the sinks'.
-func (c *compiler) output(p *Plan, targets []int) {
-	if len(targets) > 0 {
-		for _, i := range targets {
-			p.Targets = append(p.Targets, c.number[i])
-		}
-		slices.Sort(p.Targets)
-		p.Targets = slices.Compact(p.Targets)
-		p.Reads = readAll(p.Targets)
-		return
-	}
-	for _, i := range p.Graph.Sinks() {
-		p.Targets = append(p.Targets, int(i))
-	}
-	if c.doc.Output == nil {
-		p.Reads = readAll(p.Targets)
-		return
-	}
-	spec, broken := binding.Spec{}, false
-	for _, b := range c.doc.Output {
-		name, at := b.Input, "/output/"+toolflow.EscapePointer(b.Input)
-		source := binding.Source{Binding: b, Step: -1}
-		source.Binding.Input = quoteName(name)
-		if b.FromTool != "" {
-			i, message, hint := c.resolver.Resolve(b.FromTool, -1)
-			if message != "" {
-				c.fail("unknown_tool", at+"/fromTool", "", hint, "output %s: fromTool: %s", name, message)
-				broken = true
-				continue
-			}
-			source.Step, source.StepID, source.Output = c.number[i], c.steps[i].ID, c.facts[i].outputNode()
-		} else if b.FromInput != "" {
-			source.Output = p.InputSchema.Root()
-		}
-		spec.Sources = append(spec.Sources, source)
-	}
-	args, diags := binding.Compile(spec)
-	for _, d := range diags {
-		d.Pointer = strings.Replace(d.Pointer, "/bindings/", "/output/", 1)
-		d.Message = strings.Replace(d.Message, "input [", "output [", 1)
-		c.say(d)
-	}
-	if !broken {
-		p.Output, p.Reads = args, reads(spec.Sources)
-	}
-}
-
-func readAll(steps []int) []Read {
-	reads := make([]Read, len(steps))
-	for k, i := range steps {
-		reads[k].Step = i
-	}
-	return reads
-}
-
-// quoteName writes a member's name as a location that means just that member.
-func quoteName(name string) string {
-	return "['" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "']"
 }
 
 // setServers merges the document's servers with those that were given, and indexes what they offer.

@@ -51,7 +51,7 @@ func (c *compiler) readInput(p *Plan) map[int]given {
 		object, ok := v.(map[string]any)
 		switch {
 		case err != nil:
-			c.fail("input", "", "", "", "the input: %s", err)
+			c.fail("input", "", "", "", "the input is not JSON: %s", err)
 		case !ok:
 			c.fail("input", "", "", "", "the input must be an object, not %s", toolflow.KindOf(v))
 		}
@@ -186,6 +186,7 @@ func typesOf(values []any) []string {
 func (c *compiler) ownInput(p *Plan, own given) {
 	args, diags := binding.Compile(binding.Spec{Given: own.value, Set: own.set, Schema: c.inputNode})
 	for _, d := range diags {
+		d.Message = "the plan's " + d.Message
 		c.say(d)
 	}
 	p.MissingInput = args.Missing()

@@ -72,8 +72,8 @@ func (c *compiler) sources(i int) []binding.Source {
 			continue // its name could not be resolved
 		} else if b.FromInput != "" {
 			if c.doc.InputSchema == nil {
-				c.fail("binding", c.bindingAt(i, b)+"/fromInput", c.steps[i].ID,
-					`give the plan an "inputSchema"`, "input %s: fromInput reads the plan's own input, which it does not describe", b.Input)
+				c.fail("binding", c.bindingAt(i, b)+"/fromInput", c.steps[i].ID, hintInput,
+					"input %s: fromInput reads the plan's own input, which it does not describe", b.Input)
 				continue
 			}
 			s.Output = c.inputNode
@@ -158,17 +158,25 @@ func decode(raw json.RawMessage) (any, error) {
 	return toolflow.DecodeValueDepth(raw, toolflow.MaxDocumentDepth)
 }
 
+// What to do about a binding that may find nothing to read.
+const (
+	hintInput = `give the plan an "inputSchema"`
+	hintLack  = `add "optional": true or a "default"`
+)
+
 // checkContinue holds rule E2: what may end without output needs bindings that can do without.
 func (c *compiler) checkContinue(i int) {
 	n := &c.deps[i]
 	for k, b := range n.bindings {
-		from := n.sources[k]
-		if from < 0 || b.Optional || b.Default != nil || !c.policy(from, "").Continue {
-			continue
+		if from := n.sources[k]; from >= 0 && c.mayLack(b, from) {
+			c.fail("binding", c.bindingAt(i, b), c.steps[i].ID, hintLack, "input %s: %q may end without output (onError: continue)", b.Input, c.steps[from].ID)
 		}
-		c.fail("binding", c.bindingAt(i, b), c.steps[i].ID, `add "optional": true or a "default"`,
-			"input %s: %q may end without output (onError: continue)", b.Input, c.steps[from].ID)
 	}
+}
+
+// mayLack reports whether a binding needs the output of a step that may end without one.
+func (c *compiler) mayLack(b toolflow.Binding, from int) bool {
+	return !b.Optional && b.Default == nil && c.policy(from, "").Continue
 }
 
 // checkStatic validates arguments that nothing upstream has a part in.
@@ -239,7 +247,7 @@ func (c *compiler) flagHint(name func(string) string, m binding.Missing) string 
 	}
 	var flags []string
 	for _, f := range m.Flags {
-		flags = append(flags, fmt.Sprintf("%s '%s=…'", flag, name(f)))
+		flags = append(flags, flag+" "+shellQuote(name(f)+"=…"))
 	}
 	hint := "give it with " + strings.Join(flags, " ")
 	if len(m.Allowed) > 0 {
@@ -254,4 +262,20 @@ func (c *compiler) flagHint(name func(string) string, m binding.Missing) string 
 		hint += "; allowed: " + strings.Join(values, ", ")
 	}
 	return hint
+}
+
+// quoteName writes a member's name as a location that means just that member.
+func quoteName(name string) string {
+	return "['" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "']"
+}
+
+// shellQuote quotes a word as a person would type it in a shell.
+func shellQuote(word string) string {
+	switch {
+	case !strings.Contains(word, "'"):
+		return "'" + word + "'"
+	case !strings.ContainsAny(word, "\"\\$`!"):
+		return `"` + word + `"`
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
