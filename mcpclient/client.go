@@ -220,18 +220,20 @@ func (c *Client) begin(f func()) bool {
 // started remembers a process for Kill until it has ended.
 func (c *Client) started(p *process) {
 	c.mu.Lock()
-	c.processes[p] = true
+	if !p.gone(0) {
+		c.processes[p] = true
+	}
 	closed := c.closed
 	c.mu.Unlock()
 	if closed {
 		p.kill()
 	}
-	c.work.Go(func() {
-		<-p.exited
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.processes, p)
-	})
+}
+
+func (c *Client) ended(p *process) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.processes, p)
 }
 
 // A warner passes on what is odd about a server, but not without end.

@@ -133,7 +133,7 @@ var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 func checkHTTP(s toolflow.Server) error {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return configError(s, "url: %q is no http or https address", s.URL)
+		return configError(s, "url: it is no http or https address") // without the value: it may hold a secret
 	}
 	for _, name := range sortedNames(s.Headers) {
 		switch {

@@ -45,7 +45,7 @@ func TestConfigurationErrors(t *testing.T) {
 		{toolflow.Server{Name: "s", URL: "http://x", Type: "ws"}, `server "s": type "ws" is unknown (it is "stdio" or "http")`},
 		{toolflow.Server{Name: "s", URL: "http://x", Type: "stdio"}, `server "s": type "stdio" needs a command`},
 		{toolflow.Server{Name: "s", Command: "x", Type: "http"}, `server "s": type "http" needs a url`},
-		{toolflow.Server{Name: "s", URL: "ftp://x"}, `server "s": url: "ftp://x" is no http or https address`},
+		{toolflow.Server{Name: "s", URL: "ftp://x"}, `server "s": url: it is no http or https address`},
 		{toolflow.Server{Name: "s", URL: "http://x", Headers: map[string]string{"a b": "c"}}, `server "s": headers: "a b" is no name of a header`},
 		{toolflow.Server{Name: "s", URL: "http://x", Headers: map[string]string{"A": "b\nc"}}, `server "s": headers.A: the value holds a line break`},
 		{toolflow.Server{Name: "s", URL: "http://x", Headers: map[string]string{"Idempotency-Key": "1"}},

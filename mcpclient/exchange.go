@@ -90,7 +90,9 @@ func (x *exchange) begin() bool {
 func (x *exchange) unsend() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.sent = false
+	if !x.over {
+		x.sent = false
+	}
 }
 
 // answer takes the result; the exchange owns its bytes.
@@ -115,7 +117,9 @@ func (x *exchange) fail(e *toolflow.CallError) {
 func (x *exchange) note(e *toolflow.CallError) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.err = e
+	if !x.over {
+		x.err = e
+	}
 }
 
 // lost notes that the connection ended, which is a different failure before and after sending.
@@ -145,13 +149,15 @@ func (x *exchange) report(p toolflow.Progress) {
 func (x *exchange) remark(hint string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.hint = hint
+	if !x.over {
+		x.hint = hint
+	}
 }
 
 // finish ends the exchange for its caller and gives the outcome. err is what the SDK said.
 func (x *exchange) finish(ctx context.Context, err error) ([]byte, *toolflow.CallError) {
 	x.mu.Lock()
-	x.over = true
+	x.over = true // from here on nobody else changes x
 	release := x.release
 	x.mu.Unlock()
 	if release != nil {

@@ -90,6 +90,10 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
+	if trip.drop {
+		cancel()
+		return reply(req, http.StatusAccepted, "", nil), nil
+	}
 	resp, err := t.base.RoundTrip(req)
 	if err != nil {
 		trip.broke(err)
@@ -143,12 +147,23 @@ type trip struct {
 	req *http.Request
 	x   *exchange // nil when it is no call and no opening
 	id  int64     // of the call; 0 while a session is being opened
+
+	// drop: not to be sent. The SDK tells a server that opening was given up, and waits for it.
+	drop bool
 }
 
 // prepare completes the request: static headers, the arguments of a call, and a watch on what is sent.
 func (t *tap) prepare(ctx context.Context, orig *http.Request) (*http.Request, *trip, error) {
 	x, _ := ctx.Value(exchangeKey{}).(*exchange)
 	tr := &trip{tap: t, x: x}
+	if orig.Body == nil { // a stream
+		if x != nil {
+			tr.id = x.id // the rest of a call's answer
+		}
+		tr.req = orig.Clone(ctx)
+		t.addHeaders(tr.req)
+		return tr.req, tr, nil
+	}
 	if x != nil {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			GetConn:      func(string) { x.unsend() },
@@ -158,13 +173,6 @@ func (t *tap) prepare(ctx context.Context, orig *http.Request) (*http.Request, *
 	req := orig.Clone(ctx)
 	tr.req = req
 	t.addHeaders(req)
-	if orig.Body == nil {
-		if x != nil && x.method != "" && orig.Header.Get("Last-Event-ID") != "" {
-			tr.id = x.id // the rest of a call's answer
-			req = req.WithContext(orig.Context())
-		}
-		return req, tr, nil
-	}
 	body, err := io.ReadAll(orig.Body)
 	orig.Body.Close()
 	if err != nil {
@@ -180,10 +188,15 @@ func (t *tap) prepare(ctx context.Context, orig *http.Request) (*http.Request, *
 // body completes a message that is the exchange's own request; other messages of the same context
 // (the notice of a cancellation) are none of its business.
 func (tr *trip) body(body []byte) ([]byte, error) {
-	if tr.x == nil || tr.x.method == "" {
+	if tr.x == nil {
 		return body, nil
 	}
 	m, err := parseMessage(body)
+	if tr.x.method == "" {
+		tr.drop = m.method == "notifications/cancelled"
+		tr.x.note(nil)
+		return body, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +220,12 @@ func (tr *trip) broke(err error) {
 	if tr.x == nil || tr.req.Context().Err() != nil {
 		return
 	}
-	tr.x.lost(toolflow.CallError{Err: err, Message: fmt.Sprintf("%s: %v", tr.tap.origin, err)})
+	e := toolflow.CallError{Kind: toolflow.CallUnreachable, Err: err, Message: fmt.Sprintf("%s: %v", tr.tap.origin, err)}
+	if tr.id == 0 {
+		tr.x.note(&e)
+		return
+	}
+	tr.x.lost(e)
 }
 
 // receive looks at the response and gives what the SDK has to see of it.
@@ -278,7 +296,7 @@ func (tr *trip) noAnswer(resp *http.Response, kind string) (*http.Response, erro
 	if kind == "text/html" {
 		what = "a web page"
 	}
-	tr.x.fail(protocolError(fmt.Sprintf("HTTP %s brought no MCP answer but is %s: %s", resp.Status, what, body)))
+	tr.x.fail(protocolError(strings.TrimSuffix(fmt.Sprintf("HTTP %s brought no MCP answer but is %s: %s", resp.Status, what, body), ": ")))
 	return tr.over(resp)
 }
 

@@ -20,6 +20,9 @@ import (
 // The test binary runs itself again as the stub server.
 func TestMain(m *testing.M) {
 	if mode, ok := os.LookupEnv("STUB_MODE"); ok {
+		if mode == "sdk" {
+			runSDKServer()
+		}
 		stubserver.Main(mode)
 	}
 	goleak.VerifyTestMain(m)

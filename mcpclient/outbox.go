@@ -19,7 +19,7 @@ type outbox struct {
 }
 
 type outFrame struct {
-	data []byte
+	data []byte // with its line break
 	x    *exchange
 }
 
@@ -97,8 +97,12 @@ func (o *outbox) run() error {
 			}
 			batch = batch[:0]
 			for _, f := range frames {
-				if f.x == nil || f.x.begin() {
-					batch = append(append(batch, f.data...), '\n')
+				switch {
+				case f.x != nil && !f.x.begin():
+				case len(frames) == 1:
+					batch = f.data
+				default:
+					batch = append(batch, f.data...)
 				}
 			}
 			if _, err := o.w.Write(batch); err != nil {

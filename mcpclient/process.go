@@ -36,8 +36,9 @@ type process struct {
 	exit   string        // how it ended; valid when exited is closed
 }
 
-// start runs the server's program with exactly env, in a process group of its own.
-func start(s toolflow.Server, dir string, env []string) (*process, error) {
+// start runs the server's program with exactly env, in a process group of its own. ended is called when
+// it has ended.
+func start(s toolflow.Server, dir string, env []string, ended func(*process)) (*process, error) {
 	cmd := exec.Command(s.Command, s.Args...)
 	cmd.Env = env
 	if s.Cwd != "" {
@@ -59,7 +60,7 @@ func start(s toolflow.Server, dir string, env []string) (*process, error) {
 		return nil, err
 	}
 	p.group = newGroup(cmd.Process.Pid)
-	go p.watch()
+	go p.watch(ended)
 	return p, nil
 }
 
@@ -89,7 +90,7 @@ func closeAll(files []*os.File) {
 }
 
 // watch drains stderr, waits for the end and clears away the children that outlive it.
-func (p *process) watch() {
+func (p *process) watch(ended func(*process)) {
 	drained := make(chan struct{})
 	go func() {
 		io.Copy(&p.tail, p.stderr)
@@ -107,6 +108,7 @@ func (p *process) watch() {
 	// What the server wrote last is still in the pipe; a reader gets it, and then the end.
 	p.stdout.SetReadDeadline(time.Now().Add(drainGrace))
 	close(p.exited)
+	ended(p)
 }
 
 // gone waits up to d for the end.

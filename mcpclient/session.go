@@ -17,6 +17,7 @@ import (
 // A session is an open connection to a server.
 type session struct {
 	server string
+	life   context.Context // of the client
 	cs     *mcp.ClientSession
 	stdio  *stdioConn // of a server over stdio
 	http   *tap       // of a server over HTTP
@@ -73,7 +74,7 @@ const (
 )
 
 func (c *Client) attempt(ctx context.Context, conf toolflow.Server, e era) (*session, opening, *toolflow.CallError) {
-	s := &session{server: conf.Name}
+	s := &session{server: conf.Name, life: c.life}
 	x := &exchange{server: conf.Name}
 	transport, withheld, err := c.transport(conf, s)
 	if err != nil {
@@ -122,6 +123,9 @@ func (s *session) openingError(ctx context.Context, x *exchange, err error) *too
 	}
 	if noted != nil {
 		*e = *noted
+		if e.Kind != toolflow.CallUnauthorized && e.Kind != toolflow.CallBusy {
+			e.Kind = toolflow.CallUnreachable
+		}
 	}
 	if ctx.Err() != nil {
 		e.Err = context.Cause(ctx)
@@ -174,7 +178,7 @@ func (c *Client) transport(conf toolflow.Server, s *session) (t mcp.Transport, w
 		}, nil, nil
 	}
 	env, withheld := environment(c.environ(), conf.Env)
-	p, err := start(conf, c.dir, env)
+	p, err := start(conf, c.dir, env, c.ended)
 	if err != nil {
 		return nil, withheld, err
 	}
@@ -207,6 +211,9 @@ func (s *session) do(ctx context.Context, x *exchange) ([]byte, *toolflow.CallEr
 				x.lost(*end)
 			}
 		}
+	}
+	if err != nil && s.life.Err() != nil {
+		x.lost(toolflow.CallError{Err: errClosed, Message: errClosed.Error()})
 	}
 	raw, failed := x.finish(ctx, err)
 	if failed != nil && failed.Kind == toolflow.CallSession {

@@ -1,12 +1,14 @@
+//go:build unix
+
 package mcpclient_test
 
 import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,7 +19,9 @@ import (
 )
 
 func TestStartFailures(t *testing.T) {
-	environ := func() []string { return []string{"PATH=/bin", "SECRET=s3cret", "AWS_KEY=k", "LC_ALL=C", "HOME=() { :; }"} }
+	environ := func() []string {
+		return []string{"PATH=/bin", "SECRET=s3cret", "AWS_KEY=k", "LC_ALL=C", "HOME=() { :; }"}
+	}
 	tests := []struct {
 		name string
 		conf toolflow.Server
@@ -66,9 +70,6 @@ func TestEras(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the server is a shell script")
-	}
 	t.Setenv("TOOLFLOW_SECRET", "s3cret")
 	t.Setenv("LC_TIME", "C")
 	dir := t.TempDir()
@@ -189,5 +190,30 @@ func TestCloseWhileStarting(t *testing.T) {
 	}
 	if err := callError(t, <-started); !strings.Contains(err.Error(), "the client was closed") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A server starts once, however many wait for it, and not for the sake of the first alone.
+func TestStartsOnce(t *testing.T) {
+	dir := t.TempDir()
+	c := newClient(t, &mcpclient.Options{Dir: dir}, toolflow.Server{Name: "stub", Command: "sh", Cwd: ".",
+		Args: []string{"-c", `echo start >> starts; exec "$0"`, os.Args[0]}, Env: map[string]string{"STUB_MODE": "slow"}})
+	var wg sync.WaitGroup
+	gaveUp, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	wg.Go(func() {
+		_, err := callWith(t, gaveUp, c, "echo", `{}`)
+		wantError(t, err, toolflow.CallCancelled, false, `server "stub": cancelled while it started: context deadline exceeded`)
+	})
+	for range 10 {
+		wg.Go(func() {
+			if _, err := call(t, c, "echo", `{}`); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if starts, _ := os.ReadFile(filepath.Join(dir, "starts")); string(starts) != "start\n" {
+		t.Errorf("starts: %q", starts)
 	}
 }

@@ -80,7 +80,7 @@ func (c *stdioConn) encode(ctx context.Context, msg jsonrpc.Message) ([]byte, *e
 			return nil, nil, nil // of a probe: before `initialize` a server need not know it
 		}
 		data, err := jsonrpc.EncodeMessage(msg)
-		return data, nil, err
+		return append(data, '\n'), nil, err
 	}
 	id, ok := req.ID.Raw().(int64)
 	if !ok {
@@ -102,7 +102,7 @@ func (c *stdioConn) encode(ctx context.Context, msg jsonrpc.Message) ([]byte, *e
 	if len(params) > 0 {
 		data = append(append(data, `,"params":`...), params...)
 	}
-	return append(data, '}'), x, nil
+	return append(data, "}\n"...), x, nil
 }
 
 func (c *stdioConn) track(id int64, x *exchange) {

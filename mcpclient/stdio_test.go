@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/toolflow-go/toolflow"
 	"github.com/toolflow-go/toolflow/internal/stubserver"
-	"github.com/toolflow-go/toolflow/mcpclient"
 )
 
 // Every digit and every character passes both ways, whatever JSON allows.
@@ -150,8 +150,10 @@ func TestCrash(t *testing.T) {
 	if err.Stderr != "panic: boom\nat main.go:7" {
 		t.Errorf("stderr %q", err.Stderr)
 	}
-	_, err = call(t, c, "kill", `{}`)
-	wantError(t, err, toolflow.CallLost, true, `server "stub": tool "kill": the server ended before it answered (signal: killed)`)
+	if runtime.GOOS != "windows" {
+		_, err = call(t, c, "kill", `{}`)
+		wantError(t, err, toolflow.CallLost, true, `server "stub": tool "kill": the server ended before it answered (signal: killed)`)
+	}
 	if _, err := call(t, c, "echo", `{}`); err != nil {
 		t.Errorf("it was not started again: %v", err)
 	}
@@ -225,22 +227,23 @@ func TestAnswersThatFitNoRequest(t *testing.T) {
 // A server that does not read cannot block a call past its end, nor the client's.
 func TestServerThatDoesNotRead(t *testing.T) {
 	c, _ := stub(t, stubserver.ModeDeaf)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	lctx, lcancel := context.WithCancel(t.Context())
-	if _, err := c.Tools(lctx, "stub"); err != nil {
+	if _, err := c.Tools(t.Context(), "stub"); err != nil {
 		t.Fatal(err)
 	}
-	lcancel()
-	big := `{"x":"` + strings.Repeat("y", 32<<20) + `"}`
+	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, err := callWith(t, ctx, c, "echo", big)
-		wantError(t, err, toolflow.CallCancelled, true, `server "stub": tool "echo": cancelled: context deadline exceeded`)
+		_, err := callWith(t, ctx, c, "echo", `{"x":"`+strings.Repeat("y", 32<<20)+`"}`)
+		wantError(t, err, toolflow.CallCancelled, true, `server "stub": tool "echo": cancelled: context canceled`)
 	})
-	time.Sleep(100 * time.Millisecond)
-	_, err := callWith(t, ctx, c, "echo", `{}`)
-	wantError(t, err, toolflow.CallCancelled, false, `server "stub": tool "echo": cancelled: context deadline exceeded`)
+	for blocked := false; !blocked; { // until the large frame fills the pipe
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		_, err := callWith(t, short, c, "echo", `{}`)
+		wantError(t, err, toolflow.CallCancelled, err.Sent, `server "stub": tool "echo": cancelled: context deadline exceeded`)
+		blocked = !err.Sent
+		cancel()
+	}
+	cancel()
 	wg.Wait()
 }
 
@@ -294,29 +297,4 @@ func TestCrossTalk(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// A server starts once, however many wait for it, and not for the sake of the first alone.
-func TestStartsOnce(t *testing.T) {
-	dir := t.TempDir()
-	c := newClient(t, &mcpclient.Options{Dir: dir}, toolflow.Server{Name: "stub", Command: "sh", Cwd: ".",
-		Args: []string{"-c", `echo start >> starts; exec "$0"`, os.Args[0]}, Env: map[string]string{"STUB_MODE": "slow"}})
-	var wg sync.WaitGroup
-	gaveUp, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	wg.Go(func() {
-		_, err := callWith(t, gaveUp, c, "echo", `{}`)
-		wantError(t, err, toolflow.CallCancelled, false, `server "stub": cancelled while it started: context deadline exceeded`)
-	})
-	for range 10 {
-		wg.Go(func() {
-			if _, err := call(t, c, "echo", `{}`); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if starts, _ := os.ReadFile(filepath.Join(dir, "starts")); string(starts) != "start\n" {
-		t.Errorf("starts: %q", starts)
-	}
 }
