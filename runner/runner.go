@@ -40,8 +40,9 @@ type Options struct {
 	FailFast  bool              // start nothing more after the first failure
 	KeepGoing bool              // a server that does not start fails its own steps only
 
-	// Approve is asked, before the first call, for each step that needs a person's approval. Nil: the
-	// run ends before any call with an [*ApprovalError], unless UntilApproval is set.
+	// Approve is asked, before the first call, for each step that needs a person's approval. When it
+	// cannot tell, it gives an [*ApprovalError]. Nil never can. Steps without an answer end the run
+	// before any call with an [*ApprovalError] that names them, unless UntilApproval is set.
 	Approve       func(ctx context.Context, step *plan.Step) (bool, error)
 	UntilApproval bool // run what needs no approval; the rest waits
 
@@ -160,15 +161,20 @@ func (r *Runner) approve(ctx context.Context, p *plan.Plan) (map[int]bool, error
 		case !step.Asks:
 		case r.o.Approve != nil:
 			yes, err := r.o.Approve(ctx, step)
-			if err != nil {
+			var later *ApprovalError
+			switch {
+			case errors.As(err, &later):
+				waiting = append(waiting, step.ID)
+			case err != nil:
 				return nil, err
+			default:
+				decided[i] = yes
 			}
-			decided[i] = yes
-		case !r.o.UntilApproval:
+		default:
 			waiting = append(waiting, step.ID)
 		}
 	}
-	if len(waiting) > 0 {
+	if len(waiting) > 0 && !r.o.UntilApproval {
 		return nil, &ApprovalError{waiting}
 	}
 	return decided, nil
