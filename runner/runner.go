@@ -211,7 +211,11 @@ type ServerError struct{ Servers map[string]error }
 func (e *ServerError) Error() string {
 	var lines []string
 	for _, name := range sortedKeys(e.Servers) {
-		lines = append(lines, fmt.Sprintf("server %q: %v", name, e.Servers[name]))
+		line := e.Servers[name].Error()
+		if prefix := fmt.Sprintf("server %q", name); !strings.HasPrefix(line, prefix) { // a CallError names it already
+			line = prefix + ": " + line
+		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
