@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -164,25 +163,24 @@ func (t *tap) prepare(ctx context.Context, orig *http.Request) (*http.Request, *
 		t.addHeaders(tr.req)
 		return tr.req, tr, nil
 	}
-	if x != nil {
+	body, err := io.ReadAll(orig.Body)
+	orig.Body.Close()
+	if err == nil {
+		body, err = tr.body(body)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if tr.id != 0 {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			GetConn:      func(string) { x.unsend() },
 			WroteHeaders: func() { x.begin() },
 		})
 	}
-	req := orig.Clone(ctx)
-	tr.req = req
-	t.addHeaders(req)
-	body, err := io.ReadAll(orig.Body)
-	orig.Body.Close()
-	if err != nil {
-		return nil, nil, err
-	}
-	if body, err = tr.body(body); err != nil {
-		return nil, nil, err
-	}
-	req.Body, req.GetBody, req.ContentLength = io.NopCloser(bytes.NewReader(body)), nil, int64(len(body))
-	return req, tr, nil
+	tr.req = orig.Clone(ctx)
+	t.addHeaders(tr.req)
+	tr.req.Body, tr.req.GetBody, tr.req.ContentLength = io.NopCloser(bytes.NewReader(body)), nil, int64(len(body))
+	return tr.req, tr, nil
 }
 
 // body completes a message that is the exchange's own request; other messages of the same context
@@ -326,103 +324,4 @@ func (tr *trip) refused(resp *http.Response) (*http.Response, error) {
 	}
 	tr.x.fail(e)
 	return tr.over(resp)
-}
-
-// statusError says what an HTTP status means for a call. Sent is false where the status itself says
-// that nothing was run.
-func (tr *trip) statusError(resp *http.Response, body []byte) *toolflow.CallError {
-	m, _ := parseMessage(body)
-	var refused *toolflow.CallError
-	if m.rpc && m.failure != nil {
-		refused = refusal(m.failure)
-	}
-	e := &toolflow.CallError{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
-	what := string(body)
-	if refused != nil {
-		what = refused.Message
-	}
-	e.Message = strings.TrimSuffix(fmt.Sprintf("HTTP %s: %s", resp.Status, toolflow.Clip(strings.TrimSpace(what), 200)), ": ")
-	const methodNotFound = -32601
-	switch code := resp.StatusCode; {
-	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		e.Kind = toolflow.CallUnauthorized
-		e.Message += " (the server's headers in its configuration give credentials)"
-	case code == http.StatusTooManyRequests:
-		e.Kind = toolflow.CallBusy
-	case code == http.StatusNotFound && tr.req.Header.Get("Mcp-Session-Id") != "" && (refused == nil || refused.Code != methodNotFound):
-		e.Kind = toolflow.CallSession
-		e.Message = "the server has forgotten the session (" + e.Message + ")"
-	case refused != nil:
-		return refused
-	case code >= 500:
-		e.Kind, e.Sent = toolflow.CallLost, true
-	default:
-		e.Kind, e.Sent = toolflow.CallRefused, true
-	}
-	return e
-}
-
-// retryAfter reads the header: seconds, or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	if n, err := strconv.ParseInt(value, 10, 32); err == nil {
-		return time.Duration(max(0, n)) * time.Second
-	}
-	if t, err := http.ParseTime(value); err == nil {
-		return max(0, t.Sub(now))
-	}
-	return 0
-}
-
-// reply makes a response for the SDK. Of the real one's headers it keeps the session's id.
-func reply(req *http.Request, status int, kind string, body []byte, from ...http.Header) *http.Response {
-	h := http.Header{}
-	if kind != "" {
-		h.Set("Content-Type", kind)
-	}
-	for _, f := range from {
-		if id := f.Get("Mcp-Session-Id"); id != "" {
-			h.Set("Mcp-Session-Id", id)
-		}
-	}
-	return &http.Response{Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: h, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: req}
-}
-
-var errTooLarge = errors.New("too large")
-
-func readAll(r io.Reader, max int64) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, max+1))
-	if err == nil && int64(len(body)) > max {
-		return nil, errTooLarge
-	}
-	return body, err
-}
-
-// A limited body fails when it holds more than it may.
-type limited struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read reads what is left of the limit.
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	return n, err
-}
-
-// A closing body runs a function when it is closed.
-type closing struct {
-	io.ReadCloser
-	also func()
-}
-
-// Close closes the body.
-func (c *closing) Close() error {
-	err := c.ReadCloser.Close()
-	c.also()
-	return err
 }

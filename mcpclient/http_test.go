@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,11 @@ func sdkHandler(got *atomic.Value, o *mcp.StreamableHTTPOptions) http.Handler {
 
 // runSDKServer is what the test binary does when it is started as a server made with the SDK.
 func runSDKServer() {
+	f, err := os.OpenFile(os.Getenv("STARTS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		f.WriteString("x")
+		f.Close()
+	}
 	var got atomic.Value
 	sdkServer(&got).Run(context.Background(), &mcp.StdioTransport{})
 	os.Exit(0)
@@ -61,7 +67,14 @@ func runSDKServer() {
 
 // A server of the newest protocol over stdio: it is stateless, and each request says who asks.
 func TestNewestProtocolOverStdio(t *testing.T) {
-	c, w := stub(t, "sdk")
+	for _, mode := range []string{"sdk", "sdk-slow"} { // the slow one is late for the probe
+		t.Run(mode, func(t *testing.T) { testNewestProtocol(t, mode) })
+	}
+}
+
+func testNewestProtocol(t *testing.T, mode string) {
+	starts := filepath.Join(t.TempDir(), "starts")
+	c, w := stub(t, mode, "STARTS", starts)
 	tools, err := c.Tools(t.Context(), "stub")
 	if err != nil || len(tools) != 2 {
 		t.Fatalf("tools: %v, %v", tools, err)
@@ -72,8 +85,8 @@ func TestNewestProtocolOverStdio(t *testing.T) {
 	if err != nil || string(r.Structured) != value || progress != 3 {
 		t.Errorf("got %s, %d progress notifications, %v", r.Structured, progress, err)
 	}
-	if len(w.all) > 0 {
-		t.Errorf("warnings: %q", w.all)
+	if got, _ := os.ReadFile(starts); len(w.all) > 0 || string(got) != "x" {
+		t.Errorf("warnings: %q, starts: %q", w.all, got)
 	}
 }
 

@@ -20,7 +20,11 @@ import (
 // The test binary runs itself again as the stub server.
 func TestMain(m *testing.M) {
 	if mode, ok := os.LookupEnv("STUB_MODE"); ok {
-		if mode == "sdk" {
+		switch mode {
+		case "sdk-slow":
+			time.Sleep(time.Second)
+			fallthrough
+		case "sdk":
 			runSDKServer()
 		}
 		stubserver.Main(mode)

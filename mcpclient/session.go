@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,8 +27,11 @@ type session struct {
 	watch  sync.WaitGroup
 }
 
-// legacyVersion is the newest protocol that begins with `initialize`.
-const legacyVersion = "2025-11-25"
+// The newest protocol begins with `server/discover`, the one before with `initialize`.
+const (
+	newestVersion = "2026-07-28"
+	legacyVersion = "2025-11-25"
+)
 
 // An era says how a session is opened.
 type era struct {
@@ -38,32 +42,37 @@ type era struct {
 // An opening is what was seen of an attempt to open a session.
 type opening struct {
 	probeOver bool // `server/discover` was not answered in time
+	late      bool // but it was, and well, before `initialize` was refused
 	refused   bool // `initialize` was answered with a JSON-RPC error
 	exited    bool // the process ended
+	withheld  []string
 }
 
 // open opens a session, within the server's start limit. The newest protocol is asked for first, with
-// `server/discover`. Servers that ignore what they do not know get `initialize` on the same connection
-// after probeLimit; those that end at it are started once more, with `initialize` alone; and a server
-// that was only slow to say that it knows nothing else is asked again without the short limit.
+// `server/discover`, then the older one with `initialize`. A server that has not answered in probeLimit
+// may be one that ignores what it does not know, or only slow: it gets `initialize` too, and when it then
+// answers both, what it says first counts. Servers that end at a request they do not know are started
+// once more, with `initialize` alone; those that refuse `initialize` without having said more are asked
+// again without the short limit.
 func (c *Client) open(ctx context.Context, conf toolflow.Server) (*session, *toolflow.CallError) {
-	limit := conf.StartTimeout
-	if limit <= 0 {
-		limit = defaultStart
-	}
+	limit := or(conf.StartTimeout, defaultStart)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("it did not answer within %v (startTimeout gives it longer)", limit))
 	defer cancel()
-	probe := min(c.probe, limit/3)
-	s, seen, err := c.attempt(ctx, conf, era{probe: probe})
-	if err == nil || ctx.Err() != nil {
-		return s, err
-	}
+	s, seen, err := c.attempt(ctx, conf, era{probe: min(c.probe, limit/3)})
 	switch {
+	case err == nil || ctx.Err() != nil:
 	case seen.exited && !seen.refused:
-		s, _, err = c.attempt(ctx, conf, era{legacy: true})
+		s, seen, err = c.attempt(ctx, conf, era{legacy: true})
 	case seen.probeOver && seen.refused:
-		s, _, err = c.attempt(ctx, conf, era{probe: limit})
+		s, seen, err = c.attempt(ctx, conf, era{probe: limit})
+	}
+	const shown = 12
+	if err != nil && len(seen.withheld) > 0 {
+		err.Message += "; withheld from its environment: " + namesShown(seen.withheld, shown)
+		if len(seen.withheld) > shown {
+			c.warner(conf.Name).say("withheld from its environment (its env can name those it needs): %s", strings.Join(seen.withheld, ", "))
+		}
 	}
 	return s, err
 }
@@ -76,34 +85,28 @@ const (
 func (c *Client) attempt(ctx context.Context, conf toolflow.Server, e era) (*session, opening, *toolflow.CallError) {
 	s := &session{server: conf.Name, life: c.life}
 	x := &exchange{server: conf.Name}
-	transport, withheld, err := c.transport(conf, s)
+	var seen opening
+	transport, err := c.transport(conf, s, &seen)
 	if err != nil {
 		return nil, opening{}, &toolflow.CallError{Kind: toolflow.CallUnreachable, Err: err,
 			Message: oneLine(fmt.Sprintf("server %q did not start: %v", conf.Name, err))}
 	}
-	var seen opening
 	opts := &mcp.ClientSessionOptions{}
 	if e.legacy {
 		opts.ProtocolVersion = legacyVersion
 	}
-	s.cs, err = c.sdk(e, &seen).Connect(withExchange(ctx, x), transport, opts)
-	if err == nil {
-		s.watch.Go(func() {
-			s.cs.Wait()
-			s.dead.Store(true)
-		})
-		return s, seen, nil
+	s.cs, err = c.sdk(s, e, &seen).Connect(withExchange(ctx, x), transport, opts)
+	if err != nil {
+		failed := s.openingError(ctx, x, err)
+		seen.exited = failed.Exit != ""
+		s.abandon()
+		return nil, seen, failed
 	}
-	failed := s.openingError(ctx, x, err)
-	seen.exited = failed.Exit != ""
-	if len(withheld) > 0 && s.stdio != nil {
-		failed.Message += "; withheld from its environment: " + namesShown(withheld, 12)
-		if len(withheld) > 12 {
-			c.warner(conf.Name).say("withheld from its environment (its env can name those it needs): %s", namesShown(withheld, len(withheld)))
-		}
-	}
-	s.abandon()
-	return nil, seen, failed
+	s.watch.Go(func() {
+		s.cs.Wait()
+		s.dead.Store(true)
+	})
+	return s, seen, nil
 }
 
 // openingError tells why a session could not be opened. The request that was to follow was not sent.
@@ -141,7 +144,7 @@ func (s *session) openingError(ctx context.Context, x *exchange, err error) *too
 
 // sdk gives the SDK's client, with everything off that would act behind a plan's back: no answers to
 // sampling, elicitation or roots, no requests sent again.
-func (c *Client) sdk(e era, seen *opening) *mcp.Client {
+func (c *Client) sdk(s *session, e era, seen *opening) *mcp.Client {
 	client := mcp.NewClient(c.info, &mcp.ClientOptions{
 		Capabilities:   &mcp.ClientCapabilities{},
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
@@ -158,7 +161,14 @@ func (c *Client) sdk(e era, seen *opening) *mcp.Client {
 			case "initialize":
 				res, err := next(ctx, method, req)
 				seen.refused = err != nil && isRPCError(err)
+				if seen.late = seen.refused && s.stdio != nil && s.stdio.discovered(newestVersion); seen.late {
+					return &mcp.InitializeResult{ProtocolVersion: newestVersion, Capabilities: &mcp.ServerCapabilities{}}, nil
+				}
 				return res, err
+			case "notifications/initialized":
+				if seen.late { // the newest protocol has no such thing
+					return nil, nil
+				}
 			}
 			return next(ctx, method, req)
 		}
@@ -167,7 +177,7 @@ func (c *Client) sdk(e era, seen *opening) *mcp.Client {
 }
 
 // transport makes what the SDK connects over, and starts the process of a server over stdio.
-func (c *Client) transport(conf toolflow.Server, s *session) (t mcp.Transport, withheld []string, err error) {
+func (c *Client) transport(conf toolflow.Server, s *session, seen *opening) (mcp.Transport, error) {
 	if conf.URL != "" {
 		s.http = newTap(c.life, conf, c.maxFrame, c.warner(conf.Name))
 		return &mcp.StreamableClientTransport{
@@ -175,16 +185,17 @@ func (c *Client) transport(conf toolflow.Server, s *session) (t mcp.Transport, w
 			HTTPClient:           &http.Client{Transport: s.http, CheckRedirect: s.http.redirect},
 			MaxEventSize:         int(c.maxFrame),
 			DisableStandaloneSSE: true, // nothing that a server says unasked is needed, and opening the stream may hang
-		}, nil, nil
+		}, nil
 	}
 	env, withheld := environment(c.environ(), conf.Env)
 	p, err := start(conf, c.dir, env, c.ended)
 	if err != nil {
-		return nil, withheld, err
+		return nil, err
 	}
+	seen.withheld = withheld
 	c.started(p)
 	s.stdio = newStdioConn(p, c.maxFrame, c.warner(conf.Name))
-	return s.stdio, withheld, nil
+	return s.stdio, nil
 }
 
 // do sends a request and waits for its outcome.

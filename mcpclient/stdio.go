@@ -30,6 +30,8 @@ type stdioConn struct {
 	calls   map[int64]*exchange // by request id
 	tokens  map[int64]*exchange // by progress token
 	highest int64               // request id
+	asked   int64               // id of `server/discover`
+	found   []byte              // its result, when that came
 	lines   int                 // skipped, of stdout
 	bytes   int                 // in them
 	end     *toolflow.CallError // why it ended; nil while it lives
@@ -93,7 +95,7 @@ func (c *stdioConn) encode(ctx context.Context, msg jsonrpc.Message) ([]byte, *e
 			return nil, nil, err
 		}
 	}
-	c.track(id, x)
+	c.track(id, x, req.Method)
 	data := make([]byte, 0, len(params)+len(req.Method)+64)
 	data = append(data, `{"jsonrpc":"2.0","id":`...)
 	data = strconv.AppendInt(data, id, 10)
@@ -105,9 +107,12 @@ func (c *stdioConn) encode(ctx context.Context, msg jsonrpc.Message) ([]byte, *e
 	return append(data, "}\n"...), x, nil
 }
 
-func (c *stdioConn) track(id int64, x *exchange) {
+func (c *stdioConn) track(id int64, x *exchange, method string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if method == "server/discover" {
+		c.asked = id
+	}
 	c.highest = max(c.highest, id)
 	c.calls[id] = x
 	if x == nil {
@@ -218,10 +223,32 @@ func (c *stdioConn) answered(m *message, owned bool) jsonrpc.Message {
 		settle(x, m, owned)
 		return taken(id)
 	case waits:
+		c.mu.Lock()
+		if id == c.asked {
+			c.found = bytes.Clone(m.result)
+		}
+		c.mu.Unlock()
 		return sdkResponse(id, m)
 	}
 	c.unclaimed(id)
 	return nil
+}
+
+// discovered reports whether the server has answered `server/discover`, be it late, with this version.
+func (c *stdioConn) discovered(version string) (ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	members(c.found, func(name string, value []byte) error {
+		if name != "supportedVersions" {
+			return nil
+		}
+		return elements(value, func(value []byte) error {
+			v, _ := str(value)
+			ok = ok || v == version
+			return nil
+		})
+	})
+	return ok
 }
 
 func (c *stdioConn) unclaimed(id int64) {
