@@ -180,24 +180,30 @@ func (c *compiler) findTool(i int, f *facts) {
 	}
 }
 
-// search looks for the only server that offers a step's tool.
+// search looks for the only server that offers a step's tool. When none does and one was not asked
+// (it did not start, and the run goes on without it), the tool can only be there.
 func (c *compiler) search(i int, f *facts, names []string) {
-	var offers []string
+	var offers, silent []string
 	tool := c.steps[i].Tool
 	for _, name := range names {
-		if t := c.offers[name][tool]; t != nil {
+		tools, asked := c.offers[name]
+		if t := tools[tool]; t != nil {
 			offers = append(offers, name)
 			f.server, f.live = name, t
+		} else if !asked {
+			silent = append(silent, name)
 		}
 	}
-	switch len(offers) {
-	case 0:
+	switch {
+	case len(offers) == 1:
+	case len(offers) == 0 && len(silent) > 0:
+		f.server = silent[0]
+	case len(offers) == 0:
 		all := map[string]*toolflow.Tool{}
 		for _, name := range names {
 			maps.Copy(all, c.offers[name])
 		}
 		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(tool, all, "they offer "), "none of the servers %s offers tool %q", strings.Join(names, ", "), tool)
-	case 1:
 	default:
 		c.fail("ambiguous_server", c.stepAt(i), c.steps[i].ID, fmt.Sprintf(`name one: "server": %q`, offers[0]),
 			"tool %q is offered by the servers %s", tool, strings.Join(offers, " and "))

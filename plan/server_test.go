@@ -57,6 +57,8 @@ func TestServerThatAStepFinds(t *testing.T) {
 		{"the step's", `{"mcpServers":{"web":{"command":"x"},"wiki":{"command":"y"}},"tools":[{"name":"t","server":"web","inputSchema":{"type":"object"}}],"steps":[{"tool":"t","server":"wiki"}]}`, plan.Options{}, "wiki", "wiki"},
 		{"the tool's", `{"mcpServers":{"web":{"command":"x"},"wiki":{"command":"y"}},"tools":[{"name":"t","server":"web"}]}`, plan.Options{}, "web", "web"},
 		{"the only one that offers it", two, plan.Options{Live: plan.Live{"web": {tool("read", object)}, "wiki": {tool("search", object)}}}, "wiki", "wiki"},
+		{"the only one that was not asked", two, plan.Options{Live: plan.Live{"web": {tool("read", object)}}}, "wiki", "wiki"},
+		{"the one that offers it, though another was not asked", two, plan.Options{Live: plan.Live{"web": {tool("search", object)}}}, "web", "web"},
 		{"undecided: all are asked", two, plan.Options{}, "", "web wiki"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func execute(ctx context.Context, caller Caller, j job) (toolflow.Outcome, outpu
 		return toolflow.Outcome{Status: toolflow.StatusFailed, Error: failure}, output{}
 	}
 	if j.down != nil {
-		return failed(toolflow.CodeNotSent, j.down.Error()), output{}
+		return unreached(j.down), output{}
 	}
 	if err := j.release(raw, origin); err != nil {
 		return toolflow.Outcome{Status: toolflow.StatusCancelled, Error: &toolflow.Failure{Code: toolflow.CodeInterrupted, Message: err.Error()}}, output{}
@@ -70,6 +70,19 @@ func execute(ctx context.Context, caller Caller, j job) (toolflow.Outcome, outpu
 
 func failed(code, message string) toolflow.Outcome {
 	return toolflow.Outcome{Status: toolflow.StatusFailed, Error: &toolflow.Failure{Code: code, Message: message}}
+}
+
+// unreached is the end of a step whose server is known not to have started.
+func unreached(err error) toolflow.Outcome {
+	out := failed(toolflow.CodeNotSent, err.Error())
+	var call *toolflow.CallError
+	if errors.As(err, &call) {
+		out.Error.Exit, out.Error.Stderr = call.Exit, call.Stderr
+		if call.Kind == toolflow.CallUnauthorized {
+			out.Error.Code = toolflow.CodeUnauthorized
+		}
+	}
+	return out
 }
 
 func bindingCode(err error) string {
