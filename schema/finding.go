@@ -94,22 +94,28 @@ func (r *report) objectFindings(e *sjs.ValidationError) []finding {
 			out = append(out, f)
 		}
 	case *kind.PropertyNames:
-		inside := &report{value: k.Property, schema: r.schema}
-		f := finding{got: "member " + show(k.Property), message: "member name " + show(k.Property) + " is not allowed"}
-		for _, leaf := range inside.leaves(&sjs.ValidationError{ErrorKind: &kind.Group{}, Causes: e.Causes}, nil) {
-			at := &sjs.ValidationError{SchemaURL: leaf.SchemaURL, ErrorKind: leaf.ErrorKind, Causes: leaf.Causes}
-			first := inside.findings(at)[0]
-			f.want = first.want
-			f.message += ": " + first.text()
-			break
-		}
-		return []finding{f}
+		return []finding{r.nameFinding(e, k.Property)}
 	case *kind.MinProperties:
 		return []finding{{got: count(k.Got, "member"), want: r.bound(e, "minProperties", "at least ", k.Want)}}
 	case *kind.MaxProperties:
 		return []finding{{got: count(k.Got, "member"), want: r.bound(e, "maxProperties", "at most ", k.Want)}}
 	}
 	return out
+}
+
+// nameFinding says why a member may not have its name.
+func (r *report) nameFinding(e *sjs.ValidationError, name string) finding {
+	f := finding{got: "member " + show(name), message: "member name " + show(name) + " is not allowed"}
+	inside := &report{value: name, schema: r.schema}
+	leaves := inside.leaves(&sjs.ValidationError{ErrorKind: &kind.Group{}, Causes: e.Causes}, nil)
+	if len(leaves) > 0 {
+		first := *leaves[0]
+		first.InstanceLocation = nil
+		why := inside.findings(&first)[0]
+		f.want = why.want
+		f.message += ": " + why.text()
+	}
+	return f
 }
 
 func dependent(name string, missing []string) []finding {

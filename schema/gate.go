@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"sync"
 
 	sjs "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -16,12 +18,13 @@ type meter struct {
 	depth, maxDepth int
 	steps           int // left
 	kept            int // problems kept for the subschema that is being evaluated
+	value           any // the whole value, for messages
 }
 
 // stopped is what a meter panics with.
 type stopped struct{ err *Error }
 
-func (m *meter) reset(steps int) { m.depth, m.steps, m.kept = -1, steps, 0 }
+func (m *meter) reset(v any, steps int) { m.depth, m.steps, m.kept, m.value = -1, steps, 0, v }
 
 func (m *meter) spend(steps int) {
 	if m.steps -= steps; m.steps < 0 {
@@ -53,9 +56,7 @@ var droppedProblem = &sjs.ValidationError{ErrorKind: dropped{&kind.Group{}}}
 func (g *gate) Validate(ctx *sjs.ValidatorContext, v any) {
 	m := g.meter
 	if m.depth++; m.depth > m.maxDepth {
-		place, _ := pathOf(nil, ctx.ValueLocation())
-		panic(stopped{&Error{Kind: KindLimit, Pointer: pointerOf(g.inner.Location), Message: fmt.Sprintf(
-			"validation goes more than %d subschemas deep, in the value at %s", m.maxDepth, toolflow.Clip(place, 200))}})
+		panic(stopped{g.tooDeep(ctx.ValueLocation())})
 	}
 	steps := 1 + g.cost
 	if _, ok := v.(json.Number); ok {
@@ -77,6 +78,15 @@ func (g *gate) Validate(ctx *sjs.ValidatorContext, v any) {
 	m.depth--
 }
 
+func (g *gate) tooDeep(place []string) *Error {
+	of := ""
+	if path, _ := pathOf(g.meter.value, place); path != "" {
+		of = " of " + toolflow.Clip(path, 200)
+	}
+	return &Error{Kind: KindLimit, Pointer: pointerOf(g.inner.Location), Message: fmt.Sprintf(
+		"validation%s goes more than %d subschemas deep", of, g.meter.maxDepth)}
+}
+
 // gate puts a gate before n. The subschema moves behind it, and what n was known by stays with n:
 // references, anchors and resources of the library keep pointing at it.
 func (m *meter) gate(n *sjs.Schema) {
@@ -95,23 +105,22 @@ func (m *meter) gate(n *sjs.Schema) {
 		g.cost += len(n.Enum.Values) / 256
 	}
 	fields := reflect.ValueOf(n).Elem()
-	for _, i := range keywordFields {
+	for _, i := range keywordFields() {
 		fields.Field(i).SetZero()
 	}
 	n.Extensions = []sjs.SchemaExt{g}
 }
 
-// keywordFields are the fields of the library's Schema that say what a value must be.
-var keywordFields = func() (indexes []int) {
-	names := map[string]bool{"DraftVersion": true, "Location": true, "ID": true, "Anchor": true,
-		"RecursiveAnchor": true, "DynamicAnchor": true}
+// keywordFields gives the fields of the library's Schema that say what a value must be.
+var keywordFields = sync.OnceValue(func() (indexes []int) {
+	kept := []string{"DraftVersion", "Location", "ID", "Anchor", "RecursiveAnchor", "DynamicAnchor"}
 	for i, t := 0, reflect.TypeFor[sjs.Schema](); i < t.NumField(); i++ {
-		if f := t.Field(i); f.IsExported() && !names[f.Name] {
+		if f := t.Field(i); f.IsExported() && !slices.Contains(kept, f.Name) {
 			indexes = append(indexes, i)
 		}
 	}
 	return indexes
-}()
+})
 
 // inner gives the subschema behind a gate.
 func inner(n *sjs.Schema) *sjs.Schema {

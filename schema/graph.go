@@ -142,5 +142,5 @@ func circleError(circle []*sjs.Schema) error {
 	pointers = append(pointers[least:], pointers[:least]...)
 	pointers = append(pointers, pointers[0])
 	return &Error{Kind: KindReference, Pointer: pointers[0][1:], Message: fmt.Sprintf(
-		"references go in a circle and never reach a value, %s,", strings.Join(pointers, " -> "))}
+		"references go in a circle and never reach a value (%s)", strings.Join(pointers, " -> "))}
 }

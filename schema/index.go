@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,19 +21,12 @@ type index struct {
 	doc       any
 	resources map[string]*resource // by absolute URL
 	seen      map[string]bool      // subschemas, by pointer
-	nested    map[string]bool      // resources, by pointer; the root among them
+	length    int                  // of all these pointers
+	nested    map[string]*resource // the same, by pointer
 	refs      []reference
 	stray     []string // subschemas outside every keyword, which only a reference makes one
 	dynamic   []string // subschemas with a `$dynamicAnchor`
 	patterns  *patterns
-}
-
-// A resource is the part of a schema that one `$id` names, or all of it.
-type resource struct {
-	url     string
-	pointer string
-	value   any
-	anchors map[string]string // name -> pointer
 }
 
 // A place is one subschema, met on the way down.
@@ -62,9 +54,9 @@ var (
 // readIndex visits all of doc and checks what can be told without compiling it.
 func readIndex(doc any, d *dialect, set settings) (*index, error) {
 	x := &index{set: set, dialect: d, doc: doc, resources: map[string]*resource{}, seen: map[string]bool{},
-		nested: map[string]bool{"": true}, patterns: newPatterns()}
-	root := &resource{url: documentURL, value: doc, anchors: map[string]string{}}
-	x.resources[documentURL] = root
+		nested: map[string]*resource{}, patterns: newPatterns()}
+	root := newResource(documentURL, "")
+	x.resources[documentURL], x.nested[""] = root, root
 	if err := x.visit(place{value: doc, in: root}); err != nil {
 		return nil, err
 	}
@@ -88,8 +80,14 @@ func readIndex(doc any, d *dialect, set settings) (*index, error) {
 	return x, nil
 }
 
-// maxStrayWork bounds what the library copies: all it knows, for each stray target.
-const maxStrayWork = 5_000_000
+const (
+	// maxStrayWork bounds what the library copies: all it knows, for each stray target.
+	maxStrayWork = 5_000_000
+
+	// maxPointers bounds the pointers of all subschemas together, in bytes: the library compares
+	// them with each other again and again.
+	maxPointers = 4 << 20
+)
 
 // definitions names the keyword that holds subschemas for references.
 func (d *dialect) definitions() string {
@@ -110,6 +108,9 @@ func (x *index) visit(p place) error {
 	x.seen[p.pointer] = true
 	if len(x.seen) > x.set.MaxSubschemas {
 		return &Error{Kind: KindLimit, Message: fmt.Sprintf("schema holds more than %d subschemas", x.set.MaxSubschemas)}
+	}
+	if x.length += len(p.pointer); x.length > maxPointers {
+		return &Error{Kind: KindLimit, Pointer: p.pointer, Message: "names in the schema are too long for its many subschemas"}
 	}
 	if p.nesting > x.set.MaxNesting {
 		return &Error{Kind: KindLimit, Pointer: p.pointer, Message: fmt.Sprintf("subschemas are nested more than %d levels deep", x.set.MaxNesting)}
@@ -203,70 +204,6 @@ func (x *index) checkDialect(object map[string]any, pointer string) error {
 		"dialect %s differs from that of the whole schema, %s", show(named), x.dialect.name)}
 }
 
-// enterResource begins a new resource at a `$id` that names one.
-func (x *index) enterResource(object map[string]any, p *place) error {
-	id, ok := x.identifier(object)
-	name, _, _ := strings.Cut(id, "#")
-	if !ok || name == "" {
-		return nil
-	}
-	full, err := join(p.in.url, name)
-	if err != nil {
-		return &Error{Kind: KindInvalid, Pointer: p.pointer + "/$id", Message: fmt.Sprintf("$id %s is no URI reference", show(id)), Err: err}
-	}
-	if known := x.resources[full]; known != nil && p.pointer != "" {
-		return &Error{Kind: KindInvalid, Pointer: p.pointer + "/$id", Message: fmt.Sprintf(
-			"$id %s is also that of #%s, each may stand once", show(id), known.pointer)}
-	}
-	if p.pointer == "" {
-		p.in.url = full // the root keeps its other name too
-	} else {
-		p.in = &resource{url: full, pointer: p.pointer, value: p.value, anchors: map[string]string{}}
-		x.nested[p.pointer] = true
-	}
-	x.resources[full] = p.in
-	return nil
-}
-
-// identifier gives the `$id` of an object where it counts.
-func (x *index) identifier(object map[string]any) (string, bool) {
-	if x.ignoresSiblings(object) {
-		return "", false
-	}
-	id, ok := object["$id"].(string)
-	return id, ok
-}
-
-// ignoresSiblings reports whether a `$ref` makes the members beside it void: draft-07 says so.
-func (x *index) ignoresSiblings(object map[string]any) bool {
-	_, ref := object["$ref"]
-	return ref && x.dialect.year < 2019
-}
-
-func (x *index) addAnchors(object map[string]any, p place) error {
-	var names []string
-	if x.dialect.year < 2019 {
-		id, _ := x.identifier(object)
-		if _, name, ok := strings.Cut(id, "#"); ok && name != "" && name[0] != '/' {
-			names = append(names, name)
-		}
-	} else if name, ok := object["$anchor"].(string); ok {
-		names = append(names, name)
-	}
-	if name, ok := object["$dynamicAnchor"].(string); ok && x.dialect.year >= 2020 {
-		names = append(names, name)
-		x.dynamic = append(x.dynamic, p.pointer)
-	}
-	for _, name := range names {
-		if other, ok := p.in.anchors[name]; ok && other != p.pointer {
-			return &Error{Kind: KindInvalid, Pointer: p.pointer, Message: fmt.Sprintf(
-				"anchor %s is also that of #%s, each may stand once", show(name), other)}
-		}
-		p.in.anchors[name] = p.pointer
-	}
-	return nil
-}
-
 func sortedKeys[V any](m map[string]V) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
@@ -274,21 +211,4 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// join resolves a URI reference without fragment against a base.
-func join(base, ref string) (string, error) {
-	b, err := url.Parse(base)
-	if err != nil {
-		return "", err
-	}
-	r, err := url.Parse(ref)
-	if err != nil {
-		return "", err
-	}
-	full := b.ResolveReference(r)
-	if !r.IsAbs() && b.Opaque != "" { // a base such as urn:uuid:…, which net/url drops
-		full.Opaque = b.Opaque
-	}
-	return full.String(), nil
 }

@@ -17,7 +17,7 @@ import (
 // nothing.
 type Node struct {
 	schema *Schema
-	all    []*sjs.Schema // without `true` and `{}`, which say nothing
+	all    []*sjs.Schema // without those that say nothing by themselves
 	open   bool          // a reference may lead to more, but where is not certain
 }
 
@@ -35,7 +35,7 @@ func (s *Schema) node(starts ...*sjs.Schema) Node {
 		}
 		seen[c] = true
 		in := inner(c)
-		if in.Bool == nil || !*in.Bool {
+		if !n.silent(in) {
 			n.all = append(n.all, in)
 		}
 		add(in.Ref)
@@ -61,6 +61,27 @@ func (s *Schema) node(starts ...*sjs.Schema) Node {
 		add(start)
 	}
 	return n
+}
+
+// silent reports whether a sub-schema says nothing by itself: `true`, `{}`, or only where to read on.
+func (n Node) silent(c *sjs.Schema) bool {
+	if c.Bool != nil {
+		return *c.Bool
+	}
+	if c.Ref == nil && c.DynamicRef == nil && c.RecursiveRef == nil && c.AllOf == nil {
+		return false
+	}
+	for name := range n.object(c) {
+		switch name {
+		case "allOf", "$defs", "definitions", "$schema", "$comment":
+		case "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$ref", "$dynamicRef", "$recursiveRef":
+		default:
+			if !n.schema.index.ignoresSiblings(n.object(c)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Known reports whether any sub-schema that says something is known to apply.
@@ -195,12 +216,17 @@ func (n Node) WriteOnly() bool {
 
 // keyword gives a member of a sub-schema as the text has it: the library drops those it ignores.
 func (n Node) keyword(c *sjs.Schema, name string) any {
-	v, _ := lookup(n.schema.doc, pointerOf(c.Location))
-	object, _ := v.(map[string]any)
+	object := n.object(c)
 	if n.schema.index.ignoresSiblings(object) {
 		return nil
 	}
 	return object[name]
+}
+
+func (n Node) object(c *sjs.Schema) map[string]any {
+	v, _ := lookup(n.schema.doc, pointerOf(c.Location))
+	object, _ := v.(map[string]any)
+	return object
 }
 
 // equal compares two JSON values; numbers by what they are worth.

@@ -18,7 +18,7 @@ type Options struct {
 
 	// MaxSteps limits the work of one Validate, about one step for each subschema that is
 	// held against a value; 0 means 100,000. Large values may take more: 32 steps for each
-	// value inside them and one for each 16 bytes of text, up to 100 times MaxSteps.
+	// value inside them and one for each 16 bytes of text, up to 200 times MaxSteps.
 	MaxSteps int
 }
 

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"unicode/utf8"
@@ -13,9 +12,10 @@ import (
 // Bounds of what patterns may take. RE2 needs time in proportion to the size of a program and the
 // length of the text, and memory for the program.
 const (
-	maxPatternBytes = 16 << 10 // of one pattern, also once it is rewritten
-	maxProgram      = 10_000   // instructions of one program, about
-	maxPrograms     = 100_000  // of all programs of one schema
+	maxPatternBytes  = 16 << 10  // of one pattern, also once it is rewritten
+	maxPatternsBytes = 128 << 10 // of all patterns of one schema
+	maxProgram       = 10_000    // instructions of one program, about
+	maxPrograms      = 100_000   // of all programs of one schema
 )
 
 // A program is one compiled pattern. It never changes.
@@ -54,7 +54,7 @@ func compilePattern(text string) *program {
 	p.unchecked = err
 	var bad *syntax.Error
 	if errors.As(err, &bad) {
-		p.unchecked = fmt.Errorf("%s: %s", bad.Code, show(bad.Expr))
+		p.unchecked = errors.New(bad.Code.String())
 		p.malformed = bad.Code != syntax.ErrInvalidRepeatSize && bad.Code != syntax.ErrLarge && bad.Code != syntax.ErrNestingDepth
 	}
 	return p
@@ -94,18 +94,24 @@ func (p *program) match(text string) bool {
 // patterns holds the programs of one schema. Once the index is read it does not change.
 type patterns struct {
 	programs map[string]*program
-	size     int
+	bytes    int // of their texts
+	size     int // of the programs
 }
 
 func newPatterns() *patterns { return &patterns{programs: map[string]*program{}} }
+
+var errTooLargeTogether = errors.New("the patterns of this schema are too large together")
 
 func (ps *patterns) add(text string) {
 	if ps.programs[text] != nil {
 		return
 	}
-	p := compilePattern(text)
-	if ps.size += p.size; ps.size > maxPrograms {
-		p = &program{text: text, max: -1, unchecked: errors.New("the patterns of this schema are too large together")}
+	p := &program{text: text, max: -1, unchecked: errTooLargeTogether}
+	if ps.bytes += len(text); ps.bytes <= maxPatternsBytes {
+		q := compilePattern(text)
+		if ps.size += q.size; ps.size <= maxPrograms {
+			p = q
+		}
 	}
 	ps.programs[text] = p
 }

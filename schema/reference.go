@@ -32,37 +32,37 @@ var (
 	errNowhere = errors.New("leads to nothing in the schema")
 )
 
-// target gives the pointer that a reference leads to, and the resource it lies in.
-func (x *index) target(r reference) (string, *resource, error) {
+// target gives the pointer that a reference leads to.
+func (x *index) target(r reference) (string, error) {
 	name, fragment, _ := strings.Cut(r.text, "#")
 	in := r.from
 	if name != "" {
 		full, err := join(r.from.url, name)
 		if err != nil {
-			return "", nil, fmt.Errorf("is no URI reference: %w", err)
+			return "", fmt.Errorf("is no URI reference: %w", err)
 		}
 		if in = x.resources[full]; in == nil {
-			return "", nil, errOutside
+			return "", errOutside
 		}
 	}
 	fragment, err := url.PathUnescape(fragment)
 	if err != nil {
-		return "", nil, fmt.Errorf("is no URI reference: %w", err)
+		return "", fmt.Errorf("is no URI reference: %w", err)
 	}
 	if fragment == "" || fragment[0] == '/' {
-		return in.pointer + fragment, in, nil
+		return in.pointer + fragment, nil
 	}
 	pointer, ok := in.anchors[fragment]
 	if !ok {
-		return "", nil, errNowhere
+		return "", errNowhere
 	}
-	return pointer, in, nil
+	return pointer, nil
 }
 
 // visitTarget visits what a reference leads to when no keyword led there, such as
 // `#/components/schemas/A`.
 func (x *index) visitTarget(r reference) error {
-	pointer, in, err := x.target(r)
+	pointer, err := x.target(r)
 	if err != nil || x.seen[pointer] {
 		return nil // checkReference tells
 	}
@@ -71,12 +71,12 @@ func (x *index) visitTarget(r reference) error {
 		return nil
 	}
 	x.stray = append(x.stray, pointer)
-	return x.visit(place{value, pointer, in, strings.Count(pointer, "/") / 2})
+	return x.visit(place{value, pointer, x.resourceAt(pointer), strings.Count(pointer, "/") / 2})
 }
 
 // checkReference wants a reference to lead to a schema in the same text.
 func (x *index) checkReference(r reference) error {
-	pointer, _, err := x.target(r)
+	pointer, err := x.target(r)
 	if err == nil {
 		switch value, ok := lookup(x.doc, pointer); value.(type) {
 		case bool, map[string]any:

@@ -81,16 +81,21 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-func runSuiteFile(t *testing.T, file string, set settings) (passed, total int) {
+func readSuiteFile(t *testing.T, file string) (groups []suiteGroup) {
+	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var groups []suiteGroup
 	if err := json.Unmarshal(raw, &groups); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	for _, g := range groups {
+	return groups
+}
+
+func runSuiteFile(t *testing.T, file string, set settings) (passed, total int) {
+	t.Helper()
+	for _, g := range readSuiteFile(t, file) {
 		name := filepath.Base(file) + ": " + g.Description
 		total += len(g.Tests)
 		s, err := compile(g.Schema, set)
@@ -98,21 +103,74 @@ func runSuiteFile(t *testing.T, file string, set settings) (passed, total int) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, test := range g.Tests {
-			data, err := toolflow.DecodeValue(test.Data)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			err = s.Validate(data)
-			var invalid *Invalid
-			if err != nil && !errors.As(err, &invalid) {
-				t.Errorf("%s: %s: %v", name, test.Description, err)
-			} else if got := err == nil; got != test.Valid {
-				t.Errorf("%s: %s: got valid %v, want %v (%v)", name, test.Description, got, test.Valid, err)
-			} else {
-				passed++
-			}
-		}
+		passed += runSuiteGroup(t, name, g, s)
 	}
 	return passed, total
+}
+
+func runSuiteGroup(t *testing.T, name string, g suiteGroup, s *Schema) (passed int) {
+	t.Helper()
+	for _, test := range g.Tests {
+		data, err := toolflow.DecodeValue(test.Data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		err = s.Validate(data)
+		var invalid *Invalid
+		if err != nil && !errors.As(err, &invalid) {
+			t.Errorf("%s: %s: %v", name, test.Description, err)
+		} else if got := err == nil; got != test.Valid {
+			t.Errorf("%s: %s: got valid %v, want %v (%v)", name, test.Description, got, test.Valid, err)
+		} else {
+			passed++
+		}
+	}
+	return passed
+}
+
+// TestSuiteWithoutLoading runs the same tests with nothing to load from, as people's schemas are
+// compiled: what compiles must give the suite's answers, what does not must lead outside.
+func TestSuiteWithoutLoading(t *testing.T) {
+	dir := suiteDir(t)
+	for folder, d := range map[string]*dialect{"draft2020-12": draft2020, "draft2019-09": draft2019, "draft7": draft07} {
+		files, err := filepath.Glob(filepath.Join(dir, "tests", folder, "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := settings{Options: Options{}.withDefaults(), dialect: d}
+		compiled, refused := 0, 0
+		for _, file := range files {
+			for _, g := range readSuiteFile(t, file) {
+				s, err := compile(g.Schema, set)
+				var e *Error
+				if errors.As(err, &e) && (errors.Is(err, errOutside) || e.Kind == KindDialect) {
+					refused++
+					continue
+				}
+				compiled++
+				if err != nil {
+					t.Errorf("%s/%s: %s: %v", folder, filepath.Base(file), g.Description, err)
+					continue
+				}
+				runSuiteGroup(t, filepath.Base(file)+": "+g.Description, g, s)
+			}
+		}
+		t.Logf("%s: %d groups compile, %d lead outside", folder, compiled, refused)
+		if compiled < 10*refused {
+			t.Errorf("%s: only %d groups compile, %d are refused", folder, compiled, refused)
+		}
+	}
+}
+
+// TestSuitePatterns runs the suite's optional tests about ECMA-262 patterns.
+func TestSuitePatterns(t *testing.T) {
+	dir := suiteDir(t)
+	for folder, d := range map[string]*dialect{"draft2020-12": draft2020, "draft2019-09": draft2019, "draft7": draft07} {
+		file := filepath.Join(dir, "tests", folder, "optional", "ecmascript-regex.json")
+		passed, total := runSuiteFile(t, file, settings{Options: Options{}.withDefaults(), dialect: d})
+		t.Logf("%s: %d of %d tests of patterns pass", folder, passed, total)
+		if total != 74 {
+			t.Errorf("%s: ran %d tests, want 74", folder, total)
+		}
+	}
 }

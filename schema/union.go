@@ -124,7 +124,23 @@ func closest(branches []branch, depth int) branch {
 	}
 	left := keep(branches, func(b branch) bool { return !objects(b, depth, isType) })
 	left = keep(left, func(b branch) bool { return !objects(b, depth+1, isValue) })
-	return slices.MinFunc(left, func(a, b branch) int { return len(a.leaves) - len(b.leaves) })
+	return slices.MinFunc(left, func(a, b branch) int { return a.objections() - b.objections() })
+}
+
+// objections counts what a branch objects to, each missing or unknown member by itself.
+func (b branch) objections() int {
+	n := 0
+	for _, l := range b.leaves {
+		switch k := l.ErrorKind.(type) {
+		case *kind.Required:
+			n += len(k.Missing)
+		case *kind.AdditionalProperties:
+			n += len(k.Properties)
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 func isType(k sjs.ErrorKind) bool {

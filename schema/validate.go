@@ -25,7 +25,7 @@ func (s *Schema) Validate(v any) error {
 		return err
 	}
 	defer s.give(e)
-	steps := min(s.set.MaxSteps+32*w.values+w.bytes/16, 100*s.set.MaxSteps)
+	steps := min(s.set.MaxSteps+32*w.values+w.bytes/16, 200*s.set.MaxSteps)
 	if err := e.validate(v, steps); err != nil {
 		var tree *sjs.ValidationError
 		if !errors.As(err, &tree) {
@@ -48,7 +48,8 @@ func (e *evaluator) validate(v any, steps int) (err error) {
 			err = &Error{Kind: KindLimit, Message: fmt.Sprintf("validation cannot go on: %v", p)}
 		}
 	}()
-	e.meter.reset(steps)
+	e.meter.reset(v, steps)
+	defer e.meter.reset(nil, 0) // so that an idle evaluator keeps no value alive
 	return e.root.Validate(v)
 }
 
