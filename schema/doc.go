@@ -7,9 +7,9 @@
 // [KindLimit], never in a panic, a hang or a guess.
 //
 // The dialects are 2020-12 (also when `$schema` is absent), 2019-09 and draft-07. Formats are
-// annotations in the first two and are checked in draft-07. Numbers compare exactly; one of
-// more than 10,000 digits is past a limit. A pattern is read as ECMA-262 and run as RE2; one that RE2 cannot run is left unchecked and listed in
-// [Schema.Warnings].
+// annotations in the first two and are checked in draft-07. Numbers compare exactly; one of more
+// than 10,000 digits passes a bound. A pattern is read as ECMA-262 and run as RE2; one that RE2
+// cannot run is left unchecked and listed in [Schema.Warnings].
 //
 // The package does no I/O and takes no context. Whether every value of one schema fits another is
 // not decided here.
