@@ -64,6 +64,7 @@ type compiler struct {
 
 	servers     []toolflow.Server
 	serverNames []string
+	noServer    bool                                 // said that none is configured
 	offers      map[string]map[string]*toolflow.Tool // server -> name -> its live tool
 	liveTools   map[*toolflow.Tool]specFacts
 

@@ -142,7 +142,8 @@ func (c *compiler) findServer(i int, f *facts) {
 		}
 		return
 	case f.server == "" && len(names) == 0:
-		if c.o.NeedServers {
+		if c.o.NeedServers && !c.noServer {
+			c.noServer = true // once is enough: it is not the step's fault
 			c.fail("no_server", c.stepAt(i), s.ID, `name one in "mcpServers", or with --servers FILE`, "no server is configured that could offer tool %q", s.Tool)
 		}
 		return

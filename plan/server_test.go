@@ -34,7 +34,7 @@ func TestServers(t *testing.T) {
 			`plan.json:2:11: step "search": server "database" is not configured (configured: web, wiki)`},
 		{"unknown name, none configured, needed", `{"steps":[{"tool":"search","server":"web"}]}`, plan.Options{NeedServers: true},
 			`plan.json:1:11: step "search": server "web" is not configured (give it with --servers FILE)`},
-		{"none configured, needed", `{"steps":[{"tool":"search"}]}`, plan.Options{NeedServers: true},
+		{"none configured, needed", `{"steps":[{"tool":"search"},{"tool":"rank"}]}`, plan.Options{NeedServers: true},
 			`plan.json:1:11: step "search": no server is configured that could offer tool "search" (name one in "mcpServers", or with --servers FILE)`},
 		{"none configured, not needed", `{"steps":[{"tool":"search"},{"id":"b","tool":"search","server":"web"}]}`, plan.Options{}, ``},
 		{"offline with two, undecided", two, plan.Options{}, ``},

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +24,7 @@ func (a *app) readDocument(path string) (*toolflow.Document, []toolflow.Diagnost
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, nil, &usageError{openError(err)}
+			return nil, nil, &usageError{err: openError(err)}
 		}
 		defer f.Close()
 		return toolflow.ReadDocument(f, path)
@@ -64,6 +66,7 @@ type planFlags struct {
 	strict    bool
 	check     string
 	keepGoing bool
+	timeout   time.Duration
 }
 
 func (f *planFlags) add(c *cobra.Command) {
@@ -85,16 +88,17 @@ type loaded struct {
 	diags   []toolflow.Diagnostic
 }
 
-// load reads the plan, the servers and the inputs. A document that cannot be read at all is an
-// [*runner.InvalidError].
+// load reads the plan, the servers and the inputs. A document with errors is an
+// [*runner.InvalidError], and holds what else is wrong with it as well.
 func (a *app) load(path string, f *planFlags) (*loaded, error) {
 	if f.check != "error" && f.check != "warn" {
-		return nil, &usageError{fmt.Errorf("--check %q is not known (write error or warn)", f.check)}
+		return nil, &usageError{err: fmt.Errorf("--check %q is not known (write error or warn)", f.check)}
 	}
 	if path == "-" && f.file == "-" {
-		return nil, &usageError{errors.New("the plan and its inputs cannot both come from stdin")}
+		return nil, &usageError{err: errors.New("the plan and its inputs cannot both come from stdin")}
 	}
 	l := &loaded{}
+	var others []toolflow.Diagnostic // about files of servers
 	var err error
 	if l.doc, l.diags, err = a.readDocument(path); err != nil {
 		return nil, err
@@ -105,22 +109,50 @@ func (a *app) load(path string, f *planFlags) (*loaded, error) {
 			return nil, err
 		}
 		l.servers = append(l.servers, servers...)
-		l.diags = append(l.diags, diags...)
-	}
-	if toolflow.HasErrors(l.diags) || l.doc == nil {
-		return l, &runner.InvalidError{Diagnostics: l.diags}
+		others = append(others, diags...)
 	}
 	if l.input, err = a.readInput(f); err != nil {
 		return nil, err
 	}
+	if toolflow.HasErrors(l.diags) && l.doc != nil {
+		l.compileRest(f)
+	}
+	if l.diags = append(l.diags, others...); toolflow.HasErrors(l.diags) {
+		return l, &runner.InvalidError{Diagnostics: l.diags}
+	}
 	return l, nil
+}
+
+// compileRest adds what is wrong with a document beside the errors that were found when it was read.
+// What lies inside a place that is broken already follows from that, and is left out.
+func (l *loaded) compileRest(f *planFlags) {
+	var broken []string
+	for _, d := range l.diags {
+		if d.Severity == toolflow.SeverityError {
+			broken = append(broken, d.Pointer)
+		}
+	}
+	_, more := plan.Compile(l.doc, f.options(l))
+	for _, d := range more {
+		if !slices.ContainsFunc(broken, func(at string) bool { return d.Pointer == at || strings.HasPrefix(d.Pointer, at+"/") }) {
+			l.diags = append(l.diags, d)
+		}
+	}
+	slices.SortStableFunc(l.diags, func(a, b toolflow.Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// options are those of an offline check.
+func (f *planFlags) options(l *loaded) plan.Options {
+	return plan.Options{Strict: f.strict, CheckWarn: f.check == "warn", Targets: f.targets, All: f.all, Servers: l.servers, Input: l.input, Timeout: f.timeout}
 }
 
 // readServers reads a file of servers. Its paths are relative to the folder that toolflow runs in.
 func readServers(file string) ([]toolflow.Server, []toolflow.Diagnostic, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, nil, &usageError{openError(err)}
+		return nil, nil, &usageError{err: openError(err)}
 	}
 	doc, diags := toolflow.ParseDocument(text, file)
 	// A file that holds only servers is no plan, and that is what is wanted here.
@@ -149,7 +181,7 @@ func (a *app) readInput(f *planFlags) (plan.Input, error) {
 	default:
 		text, err := os.ReadFile(f.file)
 		if err != nil {
-			return in, &usageError{openError(err)}
+			return in, &usageError{err: openError(err)}
 		}
 		in.Value = text
 	}
@@ -160,7 +192,7 @@ func (a *app) readInput(f *planFlags) (plan.Input, error) {
 		for _, text := range flags.texts {
 			as, err := assignment(text)
 			if err != nil {
-				return in, &usageError{fmt.Errorf("%s %s: %w", flags.name, text, err)}
+				return in, &usageError{err: fmt.Errorf("%s %s: %w", flags.name, text, err)}
 			}
 			as.Step = flags.name == "--set"
 			in.Assignments = append(in.Assignments, as)

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,7 +41,10 @@ var (
 )
 
 // A usageError is a command line that cannot be carried out.
-type usageError struct{ err error }
+type usageError struct {
+	err  error
+	hint string // where to read on; empty when the error says it all
+}
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
@@ -77,13 +82,19 @@ func exitCode(err error) int {
 	case errors.Is(err, errDeadline):
 		return exitDeadline
 	case errors.As(err, &server):
+		return serverCode(server)
+	}
+	return exitInternal
+}
+
+func serverCode(e *runner.ServerError) int {
+	for _, err := range e.Servers {
 		var call *toolflow.CallError
 		if errors.As(err, &call) && call.Kind == toolflow.CallUnauthorized {
 			return exitUnauthorized
 		}
-		return exitUnreachable
 	}
-	return exitInternal
+	return exitUnreachable
 }
 
 // runCode weighs everything that went wrong in a run.
@@ -159,20 +170,47 @@ func codeName(err error) string {
 
 // finish shows an error and gives the exit code.
 func (a *app) finish(err error) int {
+	if err == nil && a.stdout.err != nil {
+		err = fmt.Errorf("stdout: %w", a.stdout.err)
+	}
 	if err == nil {
 		return exitOK
 	}
 	if !a.said {
-		a.say("toolflow: %s", err)
-		var use *usageError
-		if errors.As(err, &use) {
-			a.say("try: toolflow --help")
-		}
+		a.explain(err)
 	}
 	if a.output == "json" || a.output == "jsonl" {
 		fmt.Fprintln(a.stderr, string(errorLine(err)))
 	}
 	return exitCode(err)
+}
+
+// explain says an error in full, with what to do.
+func (a *app) explain(err error) {
+	var (
+		use      *usageError
+		invalid  *runner.InvalidError
+		approval *runner.ApprovalError
+		server   *runner.ServerError
+	)
+	if errors.As(err, &invalid) {
+		a.showDiagnostics(invalid.Diagnostics, false, false)
+		return
+	}
+	a.say("toolflow: %s", err)
+	switch {
+	case errors.As(err, &use) && use.hint != "":
+		a.say("%s", use.hint)
+	case errors.As(err, &approval):
+		a.say("  approve with --yes, or one by one: --approve %s (--until-approval runs what needs none)", approval.Steps[0])
+	case errors.As(err, &server):
+		for _, name := range slices.Sorted(maps.Keys(server.Servers)) {
+			var call *toolflow.CallError
+			if errors.As(server.Servers[name], &call) {
+				a.showStderr(name, call.Stderr)
+			}
+		}
+	}
 }
 
 // errorLine is the one line about a failure that programs read (C3).
@@ -232,6 +270,7 @@ func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // whoever stops reading our stdout must not end a call in flight
 	done := make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {

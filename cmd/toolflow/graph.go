@@ -9,19 +9,19 @@ import (
 )
 
 func (a *app) graphCommand() *cobra.Command {
-	f := &planFlags{check: "error"}
+	f := &planFlags{check: "error", all: true}
 	var output string
 	c := &cobra.Command{
 		Use:   "graph PLAN",
 		Short: "Draw a plan",
-		Args:  cobra.ExactArgs(1),
+		Args:  onePlan,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch output {
 			case "stages", "mermaid":
 			case "rails", "dot", "svg", "html", "json":
-				return &usageError{fmt.Errorf("-o %s is not in this version of toolflow (it draws stages and mermaid)", output)}
+				return &usageError{err: fmt.Errorf("-o %s is not in this version of toolflow (it draws stages and mermaid)", output)}
 			default:
-				return &usageError{fmt.Errorf("-o %q is not known (write stages or mermaid)", output)}
+				return &usageError{err: fmt.Errorf("-o %q is not known (write stages or mermaid)", output)}
 			}
 			p, diags, err := a.compile(c.Context(), args[0], f, false)
 			if p == nil {
@@ -37,6 +37,5 @@ func (a *app) graphCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&f.targets, "target", nil, "draw only this `STEP` and what it needs")
 	c.Flags().StringArrayVar(&f.servers, "servers", nil, "read servers from a JSON `FILE`")
 	c.Flags().StringVarP(&output, "output", "o", "stages", "the kind of picture: `stages|mermaid`")
-	f.all = true
 	return c
 }

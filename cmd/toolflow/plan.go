@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,7 +23,7 @@ func (a *app) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan PLAN",
 		Short: "Show what a run would do; calls no tool",
-		Args:  cobra.ExactArgs(1),
+		Args:  onePlan,
 		RunE: func(c *cobra.Command, args []string) error {
 			a.output = output
 			return a.showPlan(c.Context(), args[0], f, online, output)
@@ -44,7 +45,7 @@ func (a *app) compile(ctx context.Context, path string, f *planFlags, online boo
 		return nil, nil, err
 	}
 	if !online {
-		p, diags := plan.Compile(l.doc, plan.Options{Strict: f.strict, CheckWarn: f.check == "warn", Targets: f.targets, All: f.all, Servers: l.servers, Input: l.input})
+		p, diags := plan.Compile(l.doc, f.options(l))
 		diags = append(l.diags, diags...)
 		if toolflow.HasErrors(diags) {
 			return p, diags, &runner.InvalidError{Diagnostics: diags}
@@ -53,17 +54,19 @@ func (a *app) compile(ctx context.Context, path string, f *planFlags, online boo
 	}
 	client, err := a.client(l.allServers(), false)
 	if err != nil {
-		return nil, l.diags, err
+		var invalid *runner.InvalidError
+		errors.As(err, &invalid)
+		return nil, append(l.diags, invalid.Diagnostics...), err
 	}
 	defer client.Close()
-	r := runner.New(client, &runner.Options{Targets: f.targets, All: f.all, Servers: l.servers, Strict: f.strict, CheckWarn: f.check == "warn"})
+	r := runner.New(client, &runner.Options{Targets: f.targets, All: f.all, Servers: l.servers, Strict: f.strict, CheckWarn: f.check == "warn", Timeout: f.timeout})
 	p, diags, err := r.Prepare(ctx, l.doc, l.input)
 	return p, append(l.diags, diags...), err
 }
 
 func (a *app) showPlan(ctx context.Context, path string, f *planFlags, online bool, output string) error {
 	if output != "text" && output != "json" {
-		return &usageError{fmt.Errorf("-o %q is not known (write text or json)", output)}
+		return &usageError{err: fmt.Errorf("-o %q is not known (write text or json)", output)}
 	}
 	p, diags, err := a.compile(ctx, path, f, online)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,6 @@ import (
 type runFlags struct {
 	planFlags
 	parallel      int
-	timeout       time.Duration
 	deadline      time.Duration
 	failFast      bool
 	yes           bool
@@ -44,9 +44,12 @@ func (a *app) runCommand() *cobra.Command {
 		Example: `  toolflow run plan.json
   toolflow run tools.json --servers mcp.json -i 'ask.messages[0].role=user'
   cat plan.yaml | toolflow run -`,
-		Args: cobra.ExactArgs(1),
+		Args: onePlan,
 		RunE: func(c *cobra.Command, args []string) error {
 			a.output = f.output
+			if err := f.valid(); err != nil {
+				return err
+			}
 			if f.dryRun {
 				return a.showPlan(c.Context(), args[0], &f.planFlags, f.online, f.output)
 			}
@@ -76,21 +79,20 @@ func (a *app) runCommand() *cobra.Command {
 func (f *runFlags) valid() error {
 	switch {
 	case f.output != "text" && f.output != "json" && f.output != "jsonl":
-		return &usageError{fmt.Errorf("-o %q is not known (write text, json or jsonl)", f.output)}
+		return &usageError{err: fmt.Errorf("-o %q is not known (write text, json or jsonl)", f.output)}
 	case f.progress != "auto" && f.progress != "plain" && f.progress != "none":
-		return &usageError{fmt.Errorf("--progress %q is not known (write auto, plain or none)", f.progress)}
+		return &usageError{err: fmt.Errorf("--progress %q is not known (write auto, plain or none)", f.progress)}
 	case f.parallel < 1:
-		return &usageError{errors.New("--parallel must be at least 1")}
+		return &usageError{err: errors.New("--parallel must be at least 1")}
 	case f.timeout <= 0:
-		return &usageError{errors.New("--timeout must be above zero")}
+		return &usageError{err: errors.New("--timeout must be above zero")}
+	case f.deadline < 0:
+		return &usageError{err: errors.New("--deadline must not be below zero")}
 	}
 	return nil
 }
 
 func (a *app) runPlan(ctx context.Context, path string, f *runFlags) error {
-	if err := f.valid(); err != nil {
-		return err
-	}
 	if f.deadline > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, f.deadline, errDeadline)
@@ -98,6 +100,9 @@ func (a *app) runPlan(ctx context.Context, path string, f *runFlags) error {
 	}
 	l, err := a.load(path, &f.planFlags)
 	if l == nil {
+		return err
+	}
+	if err := knownSteps(l.doc, f.approve); err != nil {
 		return err
 	}
 	report := &runner.Report{Status: toolflow.RunInvalid, Diagnostics: l.diags}
@@ -109,6 +114,28 @@ func (a *app) runPlan(ctx context.Context, path string, f *runFlags) error {
 		report.Diagnostics = append(l.diags, report.Diagnostics...)
 	}
 	return a.showReport(report, err, f)
+}
+
+// knownSteps wants the steps of --approve to be steps of the document: a misspelt one approves nothing.
+func knownSteps(doc *toolflow.Document, approve []string) error {
+	if doc == nil || len(approve) == 0 {
+		return nil
+	}
+	steps, _ := doc.EffectiveSteps()
+	var ids []string
+	for _, s := range steps {
+		ids = append(ids, s.ID)
+	}
+	for _, id := range approve {
+		if !slices.Contains(ids, id) {
+			err := fmt.Errorf("--approve %s: the plan has no such step", id)
+			if hint := toolflow.DidYouMean(id, ids); hint != "" {
+				err = fmt.Errorf("%w (%s)", err, hint)
+			}
+			return &usageError{err: err}
+		}
+	}
+	return nil
 }
 
 // runLoaded runs a plan on its servers. They have all ended when it returns.
@@ -137,15 +164,13 @@ func (a *app) approvals(o *runner.Options, f *runFlags) {
 	}
 	stdin, isFile := a.stdin.(*os.File)
 	ask := isFile && term.IsTerminal(int(stdin.Fd())) && !f.noInput && isTerminal(a.stderr)
-	if !f.yes && !ask && len(named) == 0 {
-		return
-	}
 	lines := bufio.NewReader(a.stdin)
 	o.Approve = func(ctx context.Context, step *plan.Step) (bool, error) {
 		switch {
 		case f.yes || named[step.ID]:
 			return true, nil
 		case !ask:
+			a.unapproved = append(a.unapproved, step.ID)
 			return false, &runner.ApprovalError{Steps: []string{step.ID}}
 		}
 		a.say("step %q calls %s on %s, which may destroy something. Run it? [y/N]", step.ID, step.Tool, step.Server)

@@ -64,7 +64,7 @@ func progressText(p *toolflow.Progress) string {
 func (a *app) showEnd(e toolflow.Event, started time.Time, verbose bool) {
 	took := ""
 	if !started.IsZero() {
-		took = "  " + e.Time.Sub(started).Round(10*time.Millisecond).String()
+		took = "  " + shortTime(e.Time.Sub(started))
 	}
 	switch o := e.Outcome; {
 	case o.Status == toolflow.StatusSucceeded:
@@ -78,6 +78,17 @@ func (a *app) showEnd(e toolflow.Event, started time.Time, verbose bool) {
 	default:
 		a.say("✗ %s %s%s", e.Step, o.Status, took)
 	}
+}
+
+// shortTime writes a duration with as many digits as matter.
+func shortTime(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
 }
 
 // showReport prints how a run ended: its result on stdout, everything else on stderr.
@@ -99,11 +110,11 @@ func (a *app) showOutput(raw []byte) {
 	v, err := toolflow.DecodeValue(raw)
 	text, isText := v.(string)
 	switch {
-	case err != nil, !isText && !isTerminal(a.stdout):
+	case err != nil, !isText && !isTerminal(a.stdout.w):
 		text = string(raw)
 	case !isText:
 		text = render.Escape(pretty.JSON(v, 80.3))
-	case isTerminal(a.stdout):
+	case isTerminal(a.stdout.w):
 		text = render.Escape(text)
 	}
 	fmt.Fprintln(a.stdout, text)
@@ -134,6 +145,9 @@ func (a *app) showFailures(r *runner.Report, err error) {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
 	}
 	a.say("run %s %s: %s", r.Run, r.Status, strings.Join(parts, ", "))
+	if len(a.unapproved) > 0 {
+		a.say("waiting for approval (--yes, or --approve STEP): %s", strings.Join(a.unapproved, ", "))
+	}
 	if run.Status == toolflow.RunWaiting {
 		a.say("no journal was kept, so this run cannot be resumed")
 	}
@@ -144,7 +158,11 @@ func (a *app) showFailure(s *runner.StepReport) {
 	if s.Server != "" {
 		on = " on " + s.Server
 	}
-	a.say("step %q (%s%s) %s after %s, %s:", s.ID, s.Tool, on, s.Status, attempts(s.Attempts), s.Error.Code)
+	status := string(s.Status)
+	if s.Status == toolflow.StatusUnknown {
+		status = "is unknown"
+	}
+	a.say("step %q (%s%s) %s after %s, %s:", s.ID, s.Tool, on, status, attempts(s.Attempts), s.Error.Code)
 	for _, line := range strings.Split(toolflow.Clip(s.Error.Message, 4000), "\n") {
 		a.say("  %s", line)
 	}
@@ -159,11 +177,17 @@ func (a *app) showFailure(s *runner.StepReport) {
 	if s.Status == toolflow.StatusUnknown {
 		a.say("  the call was sent, and nobody knows whether it took effect: look before you run it again")
 	}
-	if s.Error.Stderr != "" {
-		a.say("  last lines of the server's stderr:")
-		for _, line := range lastLines(s.Error.Stderr, 10) {
-			a.say("    %s", line)
-		}
+	a.showStderr(s.Server, s.Error.Stderr)
+}
+
+// showStderr prints the end of what a server wrote to its stderr.
+func (a *app) showStderr(server, text string) {
+	if text == "" {
+		return
+	}
+	a.say("  last lines of the stderr of %q:", server)
+	for _, line := range lastLines(text, 10) {
+		a.say("    %s", line)
 	}
 }
 

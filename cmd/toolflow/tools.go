@@ -36,7 +36,7 @@ func (a *app) toolsCommand() *cobra.Command {
 
 func (a *app) listTools(ctx context.Context, args, files []string, output string) error {
 	if output != "text" && output != "json" {
-		return &usageError{fmt.Errorf("-o %q is not known (write text or json)", output)}
+		return &usageError{err: fmt.Errorf("-o %q is not known (write text or json)", output)}
 	}
 	servers, err := a.gatherServers(args, files)
 	if err != nil {
@@ -94,7 +94,7 @@ func (a *app) gatherServers(args, files []string) ([]toolflow.Server, error) {
 		}
 	}
 	if len(l.servers) == 0 {
-		return nil, &usageError{errors.New("no servers: name a plan, or a file with --servers")}
+		return nil, &usageError{err: errors.New("no servers: name a plan, or a file with --servers")}
 	}
 	return l.servers, nil
 }
@@ -117,17 +117,19 @@ func (a *app) printTools(servers []toolflow.Server, lists [][]toolflow.Tool) {
 
 // signature writes a tool as name(required: type, [optional: type]) -> type.
 func signature(t toolflow.Tool) string {
-	var params []string
+	var params, optional []string
 	if s, err := schema.Compile(t.InputSchema); err == nil {
 		root := s.Root()
 		for _, name := range root.Properties() {
 			node, _ := root.Property(name)
 			p := name + ": " + typeName(node)
-			if !slices.Contains(root.Required(), name) {
-				p = "[" + p + "]"
+			if slices.Contains(root.Required(), name) {
+				params = append(params, p)
+			} else {
+				optional = append(optional, "["+p+"]")
 			}
-			params = append(params, p)
 		}
+		params = append(params, optional...)
 	}
 	out := ""
 	if s, err := schema.Compile(t.OutputSchema); t.OutputSchema != nil && err == nil {

@@ -15,11 +15,11 @@ import (
 
 func (a *app) validateCommand() *cobra.Command {
 	var output string
-	f := &planFlags{check: "error"}
+	f := &planFlags{check: "error", all: true}
 	c := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans without starting anything",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  somePlans,
 		RunE: func(c *cobra.Command, args []string) error {
 			a.output = output
 			return a.validate(c.Context(), args, f, output)
@@ -40,7 +40,7 @@ type fileJSON struct {
 // validate checks each file by itself. What the caller of a plan may still give is no fault of it.
 func (a *app) validate(_ context.Context, paths []string, f *planFlags, output string) error {
 	if output != "text" && output != "json" && output != "github" {
-		return &usageError{fmt.Errorf("-o %q is not known (write text, json or github)", output)}
+		return &usageError{err: fmt.Errorf("-o %q is not known (write text, json or github)", output)}
 	}
 	var all []toolflow.Diagnostic
 	files := []fileJSON{}
@@ -83,7 +83,7 @@ func (a *app) check(path string, f *planFlags) ([]toolflow.Diagnostic, error) {
 	}
 	diags := l.diags
 	if err == nil {
-		_, more := plan.Compile(l.doc, plan.Options{Strict: f.strict, Servers: l.servers, All: true})
+		_, more := plan.Compile(l.doc, f.options(l))
 		diags = append(diags, more...)
 	}
 	for i := range diags {

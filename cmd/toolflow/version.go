@@ -20,7 +20,7 @@ func (a *app) versionCommand() *cobra.Command {
 				return nil
 			}
 			if output != "text" {
-				return &usageError{fmt.Errorf("-o %q is not known (write text or json)", output)}
+				return &usageError{err: fmt.Errorf("-o %q is not known (write text or json)", output)}
 			}
 			fmt.Fprintf(a.stdout, "toolflow %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
