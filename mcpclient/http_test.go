@@ -428,6 +428,9 @@ func TestHTTPCloseWithACallInFlight(t *testing.T) {
 func TestHTTPInitializeRefused(t *testing.T) {
 	c := newClient(t, nil, httpConfig(serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), `"capabilities":{}`) && !strings.Contains(string(body), `clientCapabilities":{}`) {
+			t.Errorf("the client announces what it does not do: %s", body)
+		}
 		if !strings.Contains(string(body), `"initialize"`) {
 			http.Error(w, "no session", http.StatusBadRequest)
 			return

@@ -54,7 +54,7 @@ func (w *warnings) wants(t *testing.T, part string) {
 }
 
 func stubConfig(mode string, env ...string) toolflow.Server {
-	s := toolflow.Server{Name: "stub", Command: os.Args[0], Env: map[string]string{"STUB_MODE": mode}}
+	s := toolflow.Server{Name: "stub", Command: os.Args[0], Env: map[string]string{"STUB_MODE": mode, "GORACE": "atexit_sleep_ms=0"}}
 	for i := 0; i < len(env); i += 2 {
 		s.Env[env[i]] = env[i+1]
 	}

@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -51,6 +52,13 @@ func (o *outbox) put(data []byte, x *exchange) error {
 	o.waiting = append(o.waiting, outFrame{data, x})
 	o.signal()
 	return nil
+}
+
+// drop takes the frame of a call out that nobody waits for any more, with the memory it holds.
+func (o *outbox) drop(x *exchange) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = slices.DeleteFunc(o.waiting, func(f outFrame) bool { return f.x == x })
 }
 
 func (o *outbox) signal() {

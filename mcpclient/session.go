@@ -200,7 +200,9 @@ func (c *Client) transport(conf toolflow.Server, s *session, seen *opening) (mcp
 
 // do sends a request and waits for its outcome.
 func (s *session) do(ctx context.Context, x *exchange) ([]byte, *toolflow.CallError) {
-	x.server = s.server
+	if ctx.Err() != nil { // the SDK would send it all the same
+		return x.finish(ctx, nil)
+	}
 	sending, cancel := context.WithCancel(withExchange(ctx, x))
 	defer cancel()
 	var err error

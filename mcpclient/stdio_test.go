@@ -193,9 +193,37 @@ func TestCancel(t *testing.T) {
 	if _, err := call(t, c, "echo", `{}`); err != nil {
 		t.Errorf("the session did not survive: %v", err)
 	}
-	_, err = call(t, c, "exit", `{"status":1}`)
-	if !strings.Contains(err.Stderr, `told: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"context canceled","requestId":`) {
-		t.Errorf("the server was not told: %q", err.Stderr)
+}
+
+// The notice of a cancellation goes out beside the call, which does not wait for it.
+func TestCancelIsTold(t *testing.T) {
+	c, _ := stub(t, "")
+	told := ""
+	for wait := 20 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		callWith(t, ctx, c, "hang", `{}`)
+		cancel()
+		time.Sleep(wait)
+		_, err := call(t, c, "exit", `{"status":1}`)
+		if told = err.Stderr; strings.Contains(told, `told: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"context deadline exceeded","requestId":`) {
+			return
+		}
+	}
+	t.Errorf("the server was not told: %q", told)
+}
+
+// A call that is over before it begins is not sent.
+func TestCancelledBefore(t *testing.T) {
+	ledger := filepath.Join(t.TempDir(), "ledger")
+	c, _ := stub(t, "", "STUB_SCRIPT", script(t, `{"ledger":"`+ledger+`","tools":[{"name":"echo"}]}`))
+	c.Tools(t.Context(), "stub")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := callWith(t, ctx, c, "echo", `{}`)
+	wantError(t, err, toolflow.CallCancelled, false, `server "stub": tool "echo": cancelled: context canceled`)
+	call(t, c, "echo", `{"second":true}`)
+	if got, _ := os.ReadFile(ledger); string(got) != `{"tool":"echo","arguments":{"second":true}}`+"\n" {
+		t.Errorf("the server ran: %s", got)
 	}
 }
 
