@@ -96,7 +96,7 @@ type jsonWalk struct {
 	dec    *jsontext.Decoder
 	places map[string]place
 
-	line, start, counted int // the line that holds offset counted starts at start
+	line, column, counted int // offset counted is in line, after column characters
 }
 
 // here is the place of the next token.
@@ -105,13 +105,15 @@ func (w *jsonWalk) here() place {
 	for at < len(w.text) && strings.IndexByte(" \t\r\n,:", w.text[at]) >= 0 {
 		at++
 	}
-	for i := w.counted; i < at; i++ {
-		if w.text[i] == '\n' {
-			w.line, w.start = w.line+1, i+1
+	for ; w.counted < at; w.counted++ { // never again from the line's start: a document may be one line
+		switch b := w.text[w.counted]; {
+		case b == '\n':
+			w.line, w.column = w.line+1, 0
+		case utf8.RuneStart(b):
+			w.column++
 		}
 	}
-	w.counted = max(w.counted, at)
-	return place{w.line, utf8.RuneCount(w.text[w.start:at]) + 1}
+	return place{w.line, w.column + 1}
 }
 
 // value walks the next value and reports whether reading can go on.

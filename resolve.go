@@ -7,11 +7,20 @@ import (
 
 // A Resolver finds the step that a name in `fromTool` or `requires` means (rule D3): a step's id
 // first, else a tool that exactly one other step calls.
+//
+// A Resolver is for one goroutine: it remembers how much it has spent on suggestions.
 type Resolver struct {
 	steps  []Step
 	ids    map[string]int
 	byTool map[string][]int
+	names  []string // of steps and tools, each once; nil until something must be suggested
+	spent  int      // names compared for suggestions
 }
+
+const (
+	suggestBudget   = 2_000_000 // names compared, all suggestions together
+	shownCandidates = 8
+)
 
 // NewResolver makes a Resolver over steps. Of two steps with one id the first counts.
 func NewResolver(steps []Step) *Resolver {
@@ -43,9 +52,11 @@ func (r *Resolver) Resolve(name string, asker int) (step int, message, hint stri
 	}
 	var candidates []string
 	for _, i := range r.byTool[name] {
-		if i != asker {
-			candidates = append(candidates, r.steps[i].ID)
-			step = i
+		if i == asker {
+			continue
+		}
+		if candidates, step = append(candidates, r.steps[i].ID), i; len(candidates) == shownCandidates {
+			break
 		}
 	}
 	switch len(candidates) {
@@ -57,21 +68,25 @@ func (r *Resolver) Resolve(name string, asker int) (step int, message, hint stri
 	case 1:
 		return step, "", ""
 	}
-	shown := candidates[:min(len(candidates), 8)]
-	return -1, fmt.Sprintf("%q is ambiguous: the steps %s call that tool", name, strings.Join(shown, ", ")),
+	return -1, fmt.Sprintf("%q is ambiguous: the steps %s call that tool", name, strings.Join(candidates, ", ")),
 		fmt.Sprintf(`write the step's id into its own "dependencies": {"requires": [%q]}`, candidates[0])
 }
 
-// suggest is careful with time: an unknown name in a plan of 100,000 steps is compared with all.
+// suggest finds the name that was probably meant. It is careful with time: in a large plan full of
+// unknown names, only the first ones get a suggestion.
 func (r *Resolver) suggest(name string) string {
-	names := make([]string, 0, len(r.steps))
-	for _, s := range r.steps {
-		names = append(names, s.ID)
-		if s.Tool != s.ID {
-			names = append(names, s.Tool)
+	if r.names == nil {
+		for _, s := range r.steps {
+			r.names = append(r.names, s.ID)
+			if same := r.byTool[s.Tool]; len(same) > 0 && r.steps[same[0]].ID == s.ID {
+				r.names = append(r.names, s.Tool)
+			}
 		}
 	}
-	return DidYouMean(name, names)
+	if r.spent += len(r.names); r.spent > max(suggestBudget, len(r.names)) {
+		return ""
+	}
+	return DidYouMean(name, r.names)
 }
 
 // CheckNames says which names of steps and tools are refused, odd, or stand twice (rules D3, D6).
