@@ -1,7 +1,11 @@
 package plan_test
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolflow-go/toolflow/plan"
 )
@@ -30,6 +34,9 @@ func TestUnknownNames(t *testing.T) {
 			`plan.json:1:55: tools wait for each other: a -> a (a step cannot wait for itself)`},
 		{"own tool", `{"steps":[{"id":"one","tool":"fetch","dependencies":{"requires":["fetch"]}}]}`, plan.Options{},
 			`plan.json:1:66: step "one": requires: "fetch" is the tool of this step alone (a step cannot wait for itself)`},
+		{"columns count characters", `{"name":"🙂é","steps":[{"id":"é","tool":"t"},{"id":"b","tool":"t","dependencies":{"requires":["weather"]}}]}`, plan.Options{},
+			`plan.json:1:23: warning: the name of step "é" has characters outside A-Z a-z 0-9 _ - . (MCP asks for 1 to 128 of A-Z a-z 0-9 _ - .)` + "\n" +
+				`plan.json:1:94: step "b": requires: "weather" is no step, and no step calls a tool of that name`},
 		{"target", `{"steps":[{"id":"one","tool":"fetch"}]}`, plan.Options{Targets: []string{"on"}},
 			`--target: "on" is no step, and no step calls a tool of that name (did you mean "one"?)`},
 		{"inputs", `{"steps":[{"id":"one","tool":"fetch"}],
@@ -135,5 +142,30 @@ func TestALongChain(t *testing.T) {
 	p := mustCompile(t, chain(n), plan.Options{})
 	if got := len(p.Graph.Stages()); got != n {
 		t.Errorf("got %d stages, want %d", got, n)
+	}
+}
+
+// TestManyProblems compiles documents in which every step is wrong: what it costs must not grow with
+// the square of their number.
+func TestManyProblems(t *testing.T) {
+	const n = 20_000
+	for _, c := range []struct{ name, requires string }{
+		{"unknown", "stpe%d_"}, {"ambiguous", "t"}, {"waiting for themselves", "step%d"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			for i := range n {
+				requires := strings.ReplaceAll(c.requires, "%d", strconv.Itoa(i))
+				fmt.Fprintf(&b, `,{"id":"step%d","tool":"t","dependencies":{"requires":[%q]}}`, i, requires)
+			}
+			began := time.Now()
+			_, diags := plan.Compile(read(t, `{"steps":[`+b.String()[1:]+`]}`), plan.Options{})
+			if len(diags) != n {
+				t.Errorf("got %d diagnostics, want %d", len(diags), n)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("took %s, want well under 10s", took)
+			}
+		})
 	}
 }
