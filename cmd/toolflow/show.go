@@ -233,8 +233,8 @@ func (a *app) showDiagnostic(d toolflow.Diagnostic) {
 			text = "error: " + text
 		}
 	}
-	a.say("%s", text)
+	a.say("%s", render.EscapeLine(text)) // a name with a line break must not look like another problem
 	if hint != "" {
-		a.say("  %s", hint)
+		a.say("  %s", render.EscapeLine(hint))
 	}
 }
