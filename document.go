@@ -30,7 +30,11 @@ type Document struct {
 	HasSteps bool // whether `steps` was given
 
 	source source
+	broken bool // reading it gave errors
 }
+
+// Broken reports whether reading the document gave errors: it must not be run then.
+func (d *Document) Broken() bool { return d.broken }
 
 // A StepInput is literal arguments for one step, from the document's `inputs`.
 type StepInput struct {

@@ -13,10 +13,7 @@ import (
 // Nearest gives the candidate that name was probably meant to be: one that differs by at most two
 // edits, or a third of its length, or only in case. It gives "" when none is near.
 func Nearest(name string, candidates []string) string {
-	best, bestDistance := "", 3
-	if n := len([]rune(name)) / 3; n < 2 {
-		bestDistance = n + 2
-	}
+	best, bestDistance := "", min(max(len([]rune(name))/3, 1), 2)+1
 	for _, c := range candidates {
 		if c == name {
 			continue

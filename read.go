@@ -32,6 +32,24 @@ func ReadDocument(r io.Reader, file string) (*Document, []Diagnostic, error) {
 
 // ParseDocument is [ReadDocument] for a text in memory. The text must not be changed afterwards.
 func ParseDocument(text []byte, file string) (*Document, []Diagnostic) {
+	return parseDocument(text, file, (*reader).kindOfDocument)
+}
+
+// ParseServers reads the servers of a file, which need not be a plan (mcpServers or servers).
+func ParseServers(text []byte, file string) ([]Server, []Diagnostic) {
+	doc, diags := parseDocument(text, file, func(r *reader, _ members) {
+		if len(r.doc.Servers) == 0 && !HasErrors(r.diags) {
+			r.sayAt("", SeverityError, "servers", `{"mcpServers": {"name": {"command": "…"}}}`, "the file holds no servers")
+		}
+	})
+	if doc == nil {
+		return nil, diags
+	}
+	return doc.Servers, diags
+}
+
+// parseDocument reads a document; judge has the last word on what kind of file it is.
+func parseDocument(text []byte, file string, judge func(*reader, members)) (*Document, []Diagnostic) {
 	doc := &Document{File: file, source: jsonSource(text)}
 	lower := strings.ToLower(file)
 	if strings.HasSuffix(lower, ".yaml") || strings.HasSuffix(lower, ".yml") {
@@ -45,8 +63,9 @@ func ParseDocument(text []byte, file string) (*Document, []Diagnostic) {
 		return nil, doc.Locate([]Diagnostic{*diag})
 	}
 	r := &reader{dec: jsontext.NewDecoder(bytes.NewBuffer(text)), doc: doc, seen: map[string]bool{}}
-	err := r.document()
+	seen, err := r.document()
 	if err == nil {
+		judge(r, seen)
 		if _, end := r.dec.ReadToken(); !errors.Is(end, io.EOF) {
 			err = &ValueError{Offset: r.dec.InputOffset(), Message: "text after the document"}
 		}
@@ -55,6 +74,7 @@ func ParseDocument(text []byte, file string) (*Document, []Diagnostic) {
 		r.syntax(err, text)
 		return nil, doc.Locate(r.diags)
 	}
+	doc.broken = HasErrors(r.diags)
 	return doc, doc.Locate(r.diags)
 }
 
@@ -115,7 +135,7 @@ func (r *reader) syntax(err error, text []byte) {
 	switch {
 	case v.Duplicate:
 		d.Code, d.Message = "duplicate", v.Message
-	case strings.HasPrefix(v.Message, "nested more"):
+	case v.Limit:
 		d.Code, d.Message = "limit", "the document is "+v.Message
 	}
 	if js, ok := r.doc.source.(jsonSource); ok {

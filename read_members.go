@@ -8,12 +8,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// members are the outermost members that tell what kind of file it is.
+type members struct {
+	foreign           string // one that no plan has
+	tools, parameters bool
+	more              bool // the list of tools goes on elsewhere
+}
+
 // document reads the outermost object.
-func (r *reader) document() error {
+func (r *reader) document() (seen members, err error) {
 	d := r.doc
-	var foreign string // a member that tells that this is another kind of file
-	sawTools, sawParameters, more := false, false, false
-	err := r.object("the document", func(name string) error {
+	err = r.object("the document", func(name string) error {
 		switch name {
 		case "toolflow":
 			if err := r.text(name, &d.Version); err != nil || d.Version == "1" {
@@ -34,7 +39,7 @@ func (r *reader) document() error {
 		case "mcpServers", "servers":
 			return r.servers(name)
 		case "tools":
-			sawTools = true
+			seen.tools = true
 			return r.array(name, r.tool)
 		case "steps":
 			d.HasSteps = true
@@ -46,45 +51,42 @@ func (r *reader) document() error {
 		case "policy":
 			return r.policy(&d.Policy)
 		case "nextCursor":
-			more = r.dec.PeekKind() == '"'
+			seen.more = r.dec.PeekKind() == '"'
 			return r.dec.SkipValue()
 		case "jsonrpc", "openapi", "swagger":
-			foreign = name
+			seen.foreign = name
 			return r.dec.SkipValue()
 		case "parameters":
-			sawParameters = true
+			seen.parameters = true
 			return r.dec.SkipValue()
 		}
 		return r.other(name, "the document", documentMembers)
 	})
-	if err == nil {
-		r.kindOfDocument(foreign, sawTools, sawParameters, more)
-	}
-	return err
+	return seen, err
 }
 
 var documentMembers = []string{"$schema", "toolflow", "name", "title", "description", "inputSchema", "outputSchema",
 	"_meta", "mcpServers", "servers", "tools", "steps", "inputs", "output", "policy", "ttlMs", "cacheScope", "resultType"}
 
 // kindOfDocument says what a file is that is no plan (rule D1).
-func (r *reader) kindOfDocument(foreign string, sawTools, sawParameters, more bool) {
+func (r *reader) kindOfDocument(seen members) {
 	kind := func(hint, format string, args ...any) {
 		r.diags = []Diagnostic{{Severity: SeverityError, Code: "kind", Message: fmt.Sprintf(format, args...), Hint: hint}}
 	}
 	switch {
-	case foreign == "jsonrpc":
+	case seen.foreign == "jsonrpc":
 		kind(`save the "result" of the message alone: {"tools": […]}`, "the document is a JSON-RPC message, not a plan")
-	case foreign != "" && !sawTools && !r.doc.HasSteps:
+	case seen.foreign != "" && !seen.tools && !r.doc.HasSteps:
 		kind("toolflow runs MCP tools: put an MCP server in front of the interface", "the document is an OpenAPI file, not a plan")
-	case !sawTools && !r.doc.HasSteps && sawParameters:
+	case !seen.tools && !r.doc.HasSteps && seen.parameters:
 		kind(`a plan holds "tools", each with an "inputSchema"`, "the document is a toolmetadata file, not a plan")
-	case !sawTools && !r.doc.HasSteps && r.doc.InputSchema != nil && r.doc.Name != "":
+	case !seen.tools && !r.doc.HasSteps && r.doc.InputSchema != nil && r.doc.Name != "":
 		kind(`put it into {"tools": […]}`, "the document is a single tool, not a plan")
-	case !sawTools && !r.doc.HasSteps && len(r.doc.Servers) > 0:
+	case !seen.tools && !r.doc.HasSteps && len(r.doc.Servers) > 0:
 		kind("give it with --servers, beside a plan", "the document holds servers, but no tools or steps")
-	case !sawTools && !r.doc.HasSteps:
+	case !seen.tools && !r.doc.HasSteps:
 		r.sayAt("", SeverityError, "kind", `{"tools": […]} or {"steps": […]}`, `the document has neither "tools" nor "steps"`)
-	case more:
+	case seen.more:
 		r.sayAt("/nextCursor", SeverityWarning, "incomplete", "save the other pages too", "the document is one page of a longer list of tools")
 	}
 }
@@ -219,11 +221,17 @@ func (r *reader) dependencies(dst **Dependencies) error {
 			d.HasRequires = true
 			return r.array("requires", func() error {
 				var s string
-				err := r.text("an entry of requires", &s)
-				if s != "" {
-					d.Requires = append(d.Requires, s)
+				before := len(r.diags)
+				if err := r.text("an entry of requires", &s); err != nil {
+					return err
 				}
-				return err
+				switch {
+				case s != "":
+					d.Requires = append(d.Requires, s)
+				case len(r.diags) == before:
+					r.say(SeverityError, "type", "name a step or a tool", "requires has an empty entry")
+				}
+				return nil
 			})
 		case "bindings":
 			return r.bindings(&d.Bindings)

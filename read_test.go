@@ -144,3 +144,23 @@ func FuzzReadDocument(f *testing.F) {
 		}
 	})
 }
+
+func TestParseServers(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`{"mcpServers":{"a":{"command":"x"}},"steps":[]}`, ""},
+		{`{"servers":{"a":{"url":"http://127.0.0.1/"}},"inputs":{}}`, ""},
+		{`{"mcpServers":{"a":{"command":5}}}`, `s.json:1:22: command of server "a" must be a string, not a number`},
+		{`{"mcpServers":{"a":{"command":"x","args":["y",7],"timeout":"zzz"}}}`, `s.json:1:47: an entry of args of server "a" must be a string, not a number` + "\n" +
+			`s.json:1:50: timeout of server "a" "zzz" is no duration above zero (write "500ms", "30s", "2m", or a number of seconds)`},
+		{`{}`, `s.json:1:1: the file holds no servers ({"mcpServers": {"name": {"command": "…"}}})`},
+	} {
+		servers, diags := ParseServers([]byte(c.text), "s.json")
+		var lines []string
+		for _, d := range diags {
+			lines = append(lines, d.String())
+		}
+		if got := strings.Join(lines, "\n"); got != c.want || c.want == "" && (len(servers) != 1 || servers[0].Name != "a") {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}

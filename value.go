@@ -26,6 +26,7 @@ type ValueError struct {
 	Offset    int64  // in bytes, of the place
 	Pointer   string // JSON Pointer (RFC 6901) of the place
 	Duplicate bool   // two members of one object have the same name
+	Limit     bool   // it passes a limit, and is JSON otherwise
 	Message   string
 }
 
@@ -82,7 +83,7 @@ func decodeNext(d *jsontext.Decoder, maxDepth int) (any, error) {
 	case '0':
 		n := json.Number(tok.String())
 		if !CheckNumber(string(n)) {
-			return nil, &ValueError{Offset: d.InputOffset(), Pointer: string(d.StackPointer()),
+			return nil, &ValueError{Offset: d.InputOffset(), Pointer: string(d.StackPointer()), Limit: true,
 				Message: fmt.Sprintf("number %s has an exponent outside ±%d", Clip(string(n), 40), MaxExponent)}
 		}
 		return n, nil
@@ -132,7 +133,7 @@ func decodeArray(d *jsontext.Decoder, maxDepth int) (any, error) {
 }
 
 func tooDeep(d *jsontext.Decoder, maxDepth int) error {
-	return &ValueError{Offset: d.InputOffset(), Message: fmt.Sprintf("nested more than %d levels deep", maxDepth)}
+	return &ValueError{Offset: d.InputOffset(), Limit: true, Message: fmt.Sprintf("nested more than %d levels deep", maxDepth)}
 }
 
 func valueError(err error) error {
