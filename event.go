@@ -60,6 +60,7 @@ const (
 	CodeProtocol         = "protocol"          // the server broke the protocol
 	CodeInvalidOutput    = "invalid_output"    // the output does not fit its schema
 	CodeBindingNoMatch   = "binding_no_match"  // a path selected nothing
+	CodeBindingMatches   = "binding_matches"   // a path that must select one value selected more
 	CodeInvalidArguments = "invalid_arguments" // the arguments do not fit the input schema
 	CodeLimit            = "limit"             // a limit of docs/spec.md was passed
 	CodeTimeout          = "timeout"           // the call took too long

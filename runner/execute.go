@@ -87,8 +87,10 @@ func unreached(err error) toolflow.Outcome {
 
 func bindingCode(err error) string {
 	switch {
-	case errors.Is(err, binding.ErrNoMatch):
+	case errors.Is(err, binding.ErrNoMatch), errors.Is(err, binding.ErrNoOutput):
 		return toolflow.CodeBindingNoMatch
+	case errors.Is(err, binding.ErrManyMatches):
+		return toolflow.CodeBindingMatches
 	case errors.Is(err, binding.ErrBudget):
 		return toolflow.CodeLimit
 	}
@@ -177,7 +179,7 @@ func (j *job) outcome(r toolflow.Result) (toolflow.Outcome, output) {
 	if j.content {
 		content, err := contentValue(r)
 		if err != nil {
-			return failed(toolflow.CodeProtocol, "content: "+err.Error()), output{}
+			return toolflow.Outcome{Status: toolflow.StatusFailed, Error: unreadable("content", err)}, output{}
 		}
 		out.content = content
 	}

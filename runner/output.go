@@ -42,9 +42,11 @@ func (m *mapper) output() (output, *toolflow.Failure) {
 	if m.schema == nil {
 		return m.untyped()
 	}
-	structured := m.result.Structured
-	if structured != nil && string(structured) != "null" {
-		return m.structured(structured)
+	if m.hasStructured() {
+		return m.structured(m.result.Structured)
+	}
+	if m.result.Structured != nil && m.schema.Validate(nil) == nil {
+		return output{raw: m.result.Structured, mapping: toolflow.MappingStructured}, nil
 	}
 	if m.strict {
 		return output{}, invalidOutput("structuredContent is missing (needed with --strict)")
@@ -79,7 +81,7 @@ func (m *mapper) output() (output, *toolflow.Failure) {
 func (m *mapper) structured(raw json.RawMessage) (output, *toolflow.Failure) {
 	v, err := toolflow.DecodeValue(raw)
 	if err != nil {
-		return output{}, &toolflow.Failure{Code: toolflow.CodeProtocol, Message: "structuredContent: " + err.Error()}
+		return output{}, unreadable("structuredContent", err)
 	}
 	bad := m.schema.Validate(v)
 	if bad == nil {
@@ -124,10 +126,10 @@ func only(types []string, want string) bool { return len(types) == 1 && types[0]
 
 // untyped is rule R3: no output schema is known.
 func (m *mapper) untyped() (output, *toolflow.Failure) {
-	if raw := m.result.Structured; raw != nil {
+	if raw := m.result.Structured; m.hasStructured() {
 		v, err := toolflow.DecodeValue(raw)
 		if err != nil {
-			return output{}, &toolflow.Failure{Code: toolflow.CodeProtocol, Message: "structuredContent: " + err.Error()}
+			return output{}, unreadable("structuredContent", err)
 		}
 		return output{value: v, raw: raw, mapping: toolflow.MappingStructured}, nil
 	}
@@ -144,7 +146,7 @@ func (m *mapper) untyped() (output, *toolflow.Failure) {
 	}
 	content, err := contentValue(m.result)
 	if err != nil {
-		return output{}, &toolflow.Failure{Code: toolflow.CodeProtocol, Message: "content: " + err.Error()}
+		return output{}, unreadable("content", err)
 	}
 	v := map[string]any{"content": content}
 	return output{value: v, raw: toolflow.AppendValue(nil, v), mapping: toolflow.MappingContent}, nil
@@ -183,7 +185,7 @@ func (m *mapper) content() ([]block, *toolflow.Failure) {
 	}
 	v, err := contentValue(m.result)
 	if err != nil {
-		return nil, &toolflow.Failure{Code: toolflow.CodeProtocol, Message: "content: " + err.Error()}
+		return nil, unreadable("content", err)
 	}
 	for i, e := range v {
 		object, ok := e.(map[string]any)
@@ -215,6 +217,20 @@ func contentValue(r toolflow.Result) ([]any, error) {
 		return nil, fmt.Errorf("must be an array, not %s", toolflow.KindOf(v))
 	}
 	return blocks, nil
+}
+
+// hasStructured reports whether there is structuredContent; a null counts as none.
+func (m *mapper) hasStructured() bool {
+	return m.result.Structured != nil && string(m.result.Structured) != "null"
+}
+
+// unreadable is a part of a result that toolflow cannot carry unchanged.
+func unreadable(part string, err error) *toolflow.Failure {
+	var v *toolflow.ValueError
+	if errors.As(err, &v) && v.Limit {
+		return &toolflow.Failure{Code: toolflow.CodeLimit, Message: part + ": " + err.Error()}
+	}
+	return &toolflow.Failure{Code: toolflow.CodeProtocol, Message: part + ": " + err.Error()}
 }
 
 func invalidOutput(why string) *toolflow.Failure {

@@ -18,7 +18,7 @@ type Report struct {
 	Run         string
 	Plan        string
 	Status      toolflow.RunStatus
-	Output      json.RawMessage // what the run returns; nil unless it succeeded
+	Output      json.RawMessage // what the run returns; nil unless it succeeded and there is something
 	Steps       []StepReport    // in the plan's order
 	Diagnostics []toolflow.Diagnostic
 }
@@ -91,7 +91,7 @@ func (e *engine) report(ctx context.Context) (*Report, error) {
 	}
 	var bad *OutputError
 	if report.Output, bad = e.output(); bad != nil {
-		report.Status = toolflow.RunFailed
+		report.Status, report.Output = toolflow.RunFailed, nil
 		return report, bad
 	}
 	return report, nil
@@ -122,8 +122,13 @@ func (e *engine) output() (json.RawMessage, *OutputError) {
 		return e.describedOutput()
 	}
 	if len(e.plan.Targets) == 1 {
-		return e.values[e.plan.Targets[0]].raw, nil
+		v := e.values[e.plan.Targets[0]]
+		if !v.ok {
+			return nil, nil // it failed, and the plan goes on without it
+		}
+		return v.raw, e.checkOutput(v.value)
 	}
+	values := map[string]any{}
 	out := json.RawMessage("{")
 	for k, i := range e.plan.Targets {
 		if !e.values[i].ok {
@@ -133,24 +138,34 @@ func (e *engine) output() (json.RawMessage, *OutputError) {
 			out = append(out, ',')
 		}
 		out = append(append(toolflow.AppendValue(out, e.plan.Steps[i].ID), ':'), e.values[i].raw...)
+		values[e.plan.Steps[i].ID] = e.values[i].value
 	}
-	return append(out, '}'), nil
+	return append(out, '}'), e.checkOutput(values)
 }
 
 func (e *engine) describedOutput() (json.RawMessage, *OutputError) {
 	value, _, err := e.plan.Output.Fill(e.reader(e.plan.Reads), e.plan.Input)
+	var bad *binding.Error
 	switch {
-	case errors.Is(err, binding.ErrNoMatch):
-		return nil, &OutputError{toolflow.CodeOutputNoMatch, err}
-	case err != nil:
+	case errors.Is(err, binding.ErrBudget):
 		return nil, &OutputError{toolflow.CodeLimit, err}
+	case errors.As(err, &bad):
+		return nil, &OutputError{toolflow.CodeOutputNoMatch, fmt.Errorf("%s: %s of step %q %w", bad.Input, bad.Path, bad.StepID, bad.Err)}
+	case err != nil:
+		return nil, &OutputError{toolflow.CodeOutputNoMatch, err}
 	}
-	if e.plan.OutputSchema != nil {
-		if err := e.plan.OutputSchema.Validate(value); err != nil {
-			return nil, &OutputError{toolflow.CodeInvalidOutput, fmt.Errorf("the plan's own outputSchema: %w", err)}
-		}
+	return toolflow.AppendValue(nil, value), e.checkOutput(value)
+}
+
+// checkOutput holds what the run returns against the plan's own outputSchema.
+func (e *engine) checkOutput(value any) *OutputError {
+	if e.plan.OutputSchema == nil {
+		return nil
 	}
-	return toolflow.AppendValue(nil, value), nil
+	if err := e.plan.OutputSchema.Validate(value); err != nil {
+		return &OutputError{toolflow.CodeInvalidOutput, fmt.Errorf("the plan's own outputSchema: %w", err)}
+	}
+	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -46,6 +46,9 @@ type Options struct {
 	Approve       func(ctx context.Context, step *plan.Step) (bool, error)
 	UntilApproval bool // run what needs no approval; the rest waits
 
+	// Diagnose is told, before the first call, what there is to say about a document that can be run.
+	Diagnose func([]toolflow.Diagnostic)
+
 	Journal Journal              // nil: events are kept nowhere
 	Observe func(toolflow.Event) // sees every event, one at a time, in order; it must not block for long
 	KeepAll bool                 // keep every step's arguments, provenance and output in the report
@@ -85,6 +88,9 @@ func (r *Runner) Run(ctx context.Context, doc *toolflow.Document, in plan.Input)
 			report.Plan = p.Name
 		}
 		return report, err
+	}
+	if r.o.Diagnose != nil {
+		r.o.Diagnose(diags)
 	}
 	report, err := r.execute(ctx, p, down)
 	report.Diagnostics = diags
