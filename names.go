@@ -10,8 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Nearest gives the candidate that name was probably meant to be: one that differs by at most two
-// edits, or a third of its length, or only in case. It gives "" when none is near.
+// Nearest gives the candidate that name was probably meant to be: one that differs by one edit, by two
+// when the name is long, or only in case. Two neighbours that changed places are one edit. It gives ""
+// when none is near.
 func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", min(max(len([]rune(name))/3, 1), 2)+1
 	for _, c := range candidates {
@@ -24,11 +25,27 @@ func Nearest(name string, candidates []string) string {
 		if d := len(c) - len(name); d > 3 || d < -3 {
 			continue
 		}
-		if d := levenshtein.Distance(name, c, nil); d < bestDistance {
+		d := levenshtein.Distance(name, c, nil)
+		if d == 2 && swapped(name, c) {
+			d = 1
+		}
+		if d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
 	return best
+}
+
+// swapped reports whether two texts that differ become equal when two neighbours change places.
+func swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	i := 0
+	for a[i] == b[i] {
+		i++
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
 // DidYouMean makes a hint of the nearest candidate, or "" when none is near.
