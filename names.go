@@ -10,11 +10,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Nearest gives the candidate that name was probably meant to be: one that differs by one edit, by two
-// when the name is long, or only in case. Two neighbours that changed places are one edit. It gives ""
-// when none is near.
+// Nearest gives the candidate that name was probably meant to be: one that differs only in case, by
+// one edit, or by two when the name has six letters. Two neighbours that changed places are one edit.
+// A single letter is near to nothing. It gives "" when none is near.
 func Nearest(name string, candidates []string) string {
-	best, bestDistance := "", min(max(len([]rune(name))/3, 1), 2)+1
+	best, bestDistance := "", 1
+	if n := len([]rune(name)); n >= 6 {
+		bestDistance = 3
+	} else if n >= 2 {
+		bestDistance = 2
+	}
 	for _, c := range candidates {
 		if c == name {
 			continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/binding"
 	"github.com/toolflow-go/toolflow/dag"
 	"github.com/toolflow-go/toolflow/schema"
 )
@@ -26,11 +27,27 @@ func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
 	c.resolver = toolflow.NewResolver(c.steps)
 	c.setServers()
 	c.learnSpecs()
+	c.facts = make([]facts, len(c.steps))
+	for i := range c.steps {
+		c.facts[i] = c.findServer(i)
+	}
 	c.findEdges()
 	c.findInputs()
 	targets := c.findTargets()
 	p := c.plan(targets)
+	if o.Strict {
+		refuseWarnings(c.diags)
+	}
 	return p, c.placed()
+}
+
+// refuseWarnings is --strict: what otherwise leaves a warning is an error.
+func refuseWarnings(ds []toolflow.Diagnostic) {
+	for i := range ds {
+		if ds[i].Severity == toolflow.SeverityWarning {
+			ds[i].Severity = toolflow.SeverityError
+		}
+	}
 }
 
 // placed gives the diagnostics, those about the document with their places in it. One without a
@@ -67,6 +84,7 @@ type compiler struct {
 	noServer    bool                                 // said that none is configured
 	offers      map[string]map[string]*toolflow.Tool // server -> name -> its live tool
 	liveTools   map[*toolflow.Tool]specFacts
+	drifts      map[string]bool // pointers of schemas whose difference was noted
 
 	number []int // doc number -> plan number
 	facts  []facts
@@ -74,6 +92,7 @@ type compiler struct {
 
 	inputNode  schema.Node // of the plan's own input
 	inputValue any
+	inputLacks []binding.Missing
 }
 
 // needs is what one step needs from others, resolved.
@@ -106,23 +125,33 @@ func (c *compiler) stepAt(i int) string {
 func (c *compiler) findEdges() {
 	c.deps = make([]needs, len(c.steps))
 	for i := range c.steps {
-		d := c.steps[i].Dependencies
-		if d == nil && c.specs[i] >= 0 {
-			d = c.doc.Tools[c.specs[i]].Dependencies
-		}
-		if d != nil {
+		if d, _ := c.dependencies(i); d != nil {
 			c.findNeeds(i, d)
 		}
 	}
 }
 
-// needsAt is the pointer of the `dependencies` that hold for a step: its own, else its tool's.
-// Pointers are made for diagnostics only, so that a large document without any pays for none.
-func (c *compiler) needsAt(i int) string {
-	if c.steps[i].Dependencies == nil && c.specs[i] >= 0 {
-		return fmt.Sprintf("/tools/%d/dependencies", c.specs[i])
+// dependencies gives what a step needs from others, and the pointer of what says so: the step, else
+// its tool in the document, else its server, when the configuration trusts that (rule D9).
+func (c *compiler) dependencies(i int) (d *toolflow.Dependencies, at func() string) {
+	here := func() string { return c.stepAt(i) + "/dependencies" }
+	f := &c.facts[i]
+	switch {
+	case c.steps[i].Dependencies != nil:
+		return c.steps[i].Dependencies, here
+	case f.spec != nil && f.spec.Dependencies != nil:
+		return f.spec.Dependencies, func() string { return fmt.Sprintf("/tools/%d/dependencies", c.specs[i]) }
+	case f.live != nil && f.live.Dependencies != nil && isTrue(c.trust(f.server)):
+		return f.live.Dependencies, here
 	}
-	return c.stepAt(i) + "/dependencies"
+	return nil, here
+}
+
+// needsAt is the pointer of the `dependencies` that hold for a step. Pointers are made for
+// diagnostics only, so that a large document without any pays for none.
+func (c *compiler) needsAt(i int) string {
+	_, at := c.dependencies(i)
+	return at()
 }
 
 // bindingAt is the pointer of one binding of a step.
@@ -167,11 +196,7 @@ func (c *compiler) findSource(i int, b toolflow.Binding, hasRequires bool, requi
 		return -1
 	}
 	if hasRequires && !required[from] {
-		severity := toolflow.SeverityWarning
-		if c.o.Strict {
-			severity = toolflow.SeverityError
-		}
-		c.say(toolflow.Diagnostic{Severity: severity, Code: "requires", Pointer: c.bindingAt(i, b) + "/fromTool", Step: id, Path: b.Input,
+		c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "requires", Pointer: c.bindingAt(i, b) + "/fromTool", Step: id, Path: b.Input,
 			Message: fmt.Sprintf("input %s comes from %q, which requires leaves out", b.Input, b.FromTool),
 			Hint:    fmt.Sprintf("add %q to requires", b.FromTool)})
 		required[from] = true // said once
@@ -216,9 +241,8 @@ func (c *compiler) plan(targets []int) *Plan {
 		whole = c.loose()
 	}
 	order, k := c.closure(whole, targets)
-	c.facts = make([]facts, len(c.steps))
 	for _, i := range order {
-		c.facts[i] = c.learn(i, c.number[i] < k)
+		c.learn(i, c.number[i] < k)
 	}
 	p := &Plan{Name: c.doc.Name, Title: c.doc.Title, Description: c.doc.Description, Servers: c.servers, Steps: make([]Step, k)}
 	if p.Name == "" {

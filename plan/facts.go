@@ -17,8 +17,9 @@ import (
 // facts is what is known of the tool behind one step, from the document and from its server.
 type facts struct {
 	server string
-	spec   *toolflow.Tool // the document's, nil when it has none
-	live   *toolflow.Tool // the server's, nil when it was not asked or has none
+	spec   *toolflow.Tool       // the document's, nil when it has none
+	live   *toolflow.Tool       // the server's, nil when it was not asked or has none
+	fault  *toolflow.Diagnostic // why no server can run the step; it matters only when the step runs
 
 	input, serverOnly, output *schema.Schema
 }
@@ -84,31 +85,57 @@ func (c *compiler) schema(raw json.RawMessage, at, tool, what string) *schema.Sc
 	return s
 }
 
-// learn finds a step's server and its schemas (rules D4, D5). runs tells whether the step is in the
-// closure: servers matter only there.
-func (c *compiler) learn(i int, runs bool) facts {
-	var f facts
+// learn finds a step's schemas (rule D4). runs tells whether the step is in the closure: servers
+// matter only there.
+func (c *compiler) learn(i int, runs bool) {
+	f := &c.facts[i]
+	if f.fault != nil && runs {
+		c.say(*f.fault)
+	}
 	if n := c.specs[i]; n >= 0 {
-		f.spec = &c.doc.Tools[n]
 		f.input, f.output = c.tools[n].input, c.tools[n].output
 	}
-	if runs {
-		c.findServer(i, &f)
-	}
 	if f.live == nil {
-		return f
+		return
 	}
 	live := c.liveSchemas(f.server, f.live)
 	switch {
 	case f.spec == nil || f.spec.InputSchema == nil:
 		f.input = live.input
-	case f.input != nil && live.input != nil && !bytes.Equal(f.input.Raw(), live.input.Raw()):
+	case differ(f.input, live.input):
 		f.serverOnly = live.input
+		c.drift(i, "inputSchema")
 	}
 	if f.spec == nil || f.spec.OutputSchema == nil {
 		f.output = live.output
+	} else if differ(f.output, live.output) {
+		c.drift(i, "outputSchema")
 	}
-	return f
+}
+
+// drift notes, once for each tool of the document, that its server says something else.
+func (c *compiler) drift(i int, what string) {
+	n := c.specs[i]
+	key := fmt.Sprintf("/tools/%d/%s", n, what)
+	if c.drifts[key] {
+		return
+	}
+	if c.drifts == nil {
+		c.drifts = map[string]bool{}
+	}
+	c.drifts[key] = true
+	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityNote, Code: "drift", Pointer: key,
+		Message: fmt.Sprintf("tool %q: the %s of server %q differs from the document's", c.doc.Tools[n].Name, what, c.facts[i].server)})
+}
+
+// differ reports whether two schemas are there and do not say the same, word for word.
+func differ(a, b *schema.Schema) bool {
+	if a == nil || b == nil || bytes.Equal(a.Raw(), b.Raw()) {
+		return false
+	}
+	one, err1 := toolflow.DecodeValue(a.Raw())
+	two, err2 := toolflow.DecodeValue(b.Raw())
+	return err1 != nil || err2 != nil || !bytes.Equal(toolflow.AppendValue(nil, one), toolflow.AppendValue(nil, two))
 }
 
 // liveSchemas compiles the schemas of a server's tool, once.
@@ -128,35 +155,41 @@ func (c *compiler) liveSchemas(server string, t *toolflow.Tool) specFacts {
 }
 
 // findServer decides which server runs a step (rule D5).
-func (c *compiler) findServer(i int, f *facts) {
-	s := c.steps[i]
-	f.server = s.Server
-	if f.server == "" && f.spec != nil {
+func (c *compiler) findServer(i int) facts {
+	var f facts
+	if n := c.specs[i]; n >= 0 {
+		f.spec = &c.doc.Tools[n]
+	}
+	if f.server = c.steps[i].Server; f.server == "" && f.spec != nil {
 		f.server = f.spec.Server
 	}
 	names := c.serverNames
 	switch {
 	case f.server != "" && !slices.Contains(names, f.server):
 		if c.o.NeedServers || len(names) > 0 {
-			c.fail("unknown_server", c.stepAt(i), s.ID, hintServers(f.server, names), "server %q is not configured", f.server)
+			c.blame(&f, i, "unknown_server", hintServers(f.server, names), "server %q is not configured", f.server)
 		}
-		return
+		return f
 	case f.server == "" && len(names) == 0:
 		if c.o.NeedServers && !c.noServer {
 			c.noServer = true // once is enough: it is not the step's fault
-			c.fail("no_server", c.stepAt(i), s.ID, `name one in "mcpServers", or with --servers FILE`, "no server is configured that could offer tool %q", s.Tool)
+			c.blame(&f, i, "no_server", `name one in "mcpServers", or with --servers FILE`, "no server is configured that could offer tool %q", c.steps[i].Tool)
 		}
-		return
+		return f
 	case f.server == "" && len(names) == 1:
 		f.server = names[0]
 	}
 	if f.server != "" {
-		c.findTool(i, f)
-		return
+		c.findTool(i, &f)
+	} else if c.o.Live != nil {
+		c.search(i, &f, names)
 	}
-	if c.o.Live != nil {
-		c.search(i, f, names)
-	}
+	return f
+}
+
+// blame keeps why no server can run a step, until it is known whether the step runs.
+func (c *compiler) blame(f *facts, i int, code, hint, format string, args ...any) {
+	f.fault = &toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: code, Pointer: c.stepAt(i), Step: c.steps[i].ID, Hint: hint, Message: fmt.Sprintf(format, args...)}
 }
 
 func hintServers(name string, names []string) string {
@@ -176,8 +209,7 @@ func (c *compiler) findTool(i int, f *facts) {
 		return
 	}
 	if f.live = tools[c.steps[i].Tool]; f.live == nil {
-		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(c.steps[i].Tool, tools, "it offers "),
-			"server %q offers no tool %q", f.server, c.steps[i].Tool)
+		c.blame(f, i, "unknown_tool", nearTools(c.steps[i].Tool, tools, "it offers "), "server %q offers no tool %q", f.server, c.steps[i].Tool)
 	}
 }
 
@@ -188,15 +220,15 @@ func (c *compiler) search(i int, f *facts, names []string) {
 	tool := c.steps[i].Tool
 	for _, name := range names {
 		tools, asked := c.offers[name]
-		if t := tools[tool]; t != nil {
+		if tools[tool] != nil {
 			offers = append(offers, name)
-			f.server, f.live = name, t
 		} else if !asked {
 			silent = append(silent, name)
 		}
 	}
 	switch {
 	case len(offers) == 1:
+		f.server, f.live = offers[0], c.offers[offers[0]][tool]
 	case len(offers) == 0 && len(silent) > 0:
 		f.server = silent[0]
 	case len(offers) == 0:
@@ -204,10 +236,9 @@ func (c *compiler) search(i int, f *facts, names []string) {
 		for _, name := range names {
 			maps.Copy(all, c.offers[name])
 		}
-		c.fail("unknown_tool", c.stepAt(i), c.steps[i].ID, nearTools(tool, all, "they offer "), "none of the servers %s offers tool %q", strings.Join(names, ", "), tool)
+		c.blame(f, i, "unknown_tool", nearTools(tool, all, "they offer "), "none of the servers %s offers tool %q", strings.Join(names, ", "), tool)
 	default:
-		c.fail("ambiguous_server", c.stepAt(i), c.steps[i].ID, fmt.Sprintf(`name one: "server": %q`, offers[0]),
-			"tool %q is offered by the servers %s", tool, strings.Join(offers, " and "))
+		c.blame(f, i, "ambiguous_server", fmt.Sprintf(`name one: "server": %q`, offers[0]), "tool %q is offered by the servers %s", tool, strings.Join(offers, " and "))
 	}
 }
 
@@ -260,9 +291,8 @@ func (c *compiler) serverTimeout(name string) time.Duration {
 
 // safety decides whether a step may be called again, and whether it asks first (rules D9, X1, X5):
 // of document and server the stricter counts, and the plan's own policy has the last word.
-func (c *compiler) safety(i int, f *facts) (safe bool, why string, asks bool) {
-	k := slices.Index(c.serverNames, f.server)
-	believed := !c.o.Strict && (k < 0 || !isFalse(c.servers[k].Trust))
+func (c *compiler) safety(i int, f *facts) (safe bool, why, asks string) {
+	believed := !c.o.Strict && !isFalse(c.trust(f.server))
 	var document, server toolflow.Annotations
 	if f.spec != nil {
 		document = f.spec.Annotations
@@ -282,7 +312,12 @@ func (c *compiler) safety(i int, f *facts) (safe bool, why string, asks bool) {
 			safe, why = true, h.name+" of server "+f.server
 		}
 	}
-	asks = isTrue(document.Destructive) || isTrue(server.Destructive)
+	switch {
+	case isTrue(document.Destructive):
+		asks = "destructiveHint of the document"
+	case isTrue(server.Destructive):
+		asks = "destructiveHint of server " + f.server
+	}
 	for _, p := range []toolflow.Policy{c.doc.Policy, c.steps[i].Policy} {
 		if p.Safe != nil {
 			safe, why = *p.Safe, ""
@@ -290,11 +325,22 @@ func (c *compiler) safety(i int, f *facts) (safe bool, why string, asks bool) {
 				why = "policy"
 			}
 		}
-		if p.Approve != "" {
-			asks = p.Approve == "always"
+		switch p.Approve {
+		case "always":
+			asks = "policy"
+		case "never":
+			asks = ""
 		}
 	}
 	return safe, why, asks
+}
+
+// trust is what the configuration says of a server; nil is nothing.
+func (c *compiler) trust(name string) *bool {
+	if k := slices.Index(c.serverNames, name); k >= 0 {
+		return c.servers[k].Trust
+	}
+	return nil
 }
 
 func isTrue(b *bool) bool  { return b != nil && *b }

@@ -143,11 +143,29 @@ func (c *compiler) assign(a Assignment, path string, node schema.Node, into *giv
 	if err == nil {
 		var value any
 		if value, err = coerce(a, location.Node(node)); err == nil {
+			c.checkDeclared(a, path, node)
 			into.set = append(into.set, binding.Setting{At: location, Value: value})
 			return
 		}
 	}
 	c.fail("input", "", "", "", "%s %s: %s", a.flag(), a.Path, err)
+}
+
+// checkDeclared warns of a value that an open schema takes without knowing it: it may be misspelt.
+func (c *compiler) checkDeclared(a Assignment, path string, node schema.Node) {
+	names := node.Properties()
+	head := path
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		head = path[:end]
+	}
+	if len(names) == 0 || head == "" || slices.Contains(names, head) || slices.Contains(names, path) {
+		return
+	}
+	hint := toolflow.DidYouMean(head, names)
+	if _, isStep := c.resolver.ID(head); isStep && c.doc.InputSchema != nil && !a.Step {
+		hint = fmt.Sprintf("a step's argument is given with --set %s=…", a.Path)
+	}
+	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "input", Hint: hint, Message: fmt.Sprintf("%s %s: the schema declares no %q", a.flag(), a.Path, head)})
 }
 
 // coerce reads the text of an assignment by what the schema takes: as it stands where a string is
@@ -190,6 +208,7 @@ func (c *compiler) ownInput(p *Plan, own given) {
 		c.say(d)
 	}
 	p.MissingInput = args.Missing()
+	c.inputLacks = p.MissingInput
 	for _, m := range p.MissingInput {
 		c.diags = append(c.diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "missing_input", Path: m.Path, Pointer: "/inputSchema",
 			Message: fmt.Sprintf("the plan's input %s is required and nothing provides it", m.Path),

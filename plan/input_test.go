@@ -69,7 +69,7 @@ func TestCoercion(t *testing.T) {
 		{"choice", "5", `{"choice":"5"}`},
 		{"number", "5", `{"number":5}`},
 		{"any", "5", `{"any":"5"}`},
-		{"unknown", "true", `{"unknown":"true"}`},
+		{"any.unknown", "true", `{"any":{"unknown":"true"}}`},
 	} {
 		t.Run(c.path+"="+c.text, func(t *testing.T) {
 			p := mustCompile(t, doc, plan.Options{Input: given("", plan.Assignment{Path: c.path, Text: c.text})})
@@ -109,7 +109,7 @@ func TestInputMessages(t *testing.T) {
 		{"only a step", plain, plan.Options{Input: given("", plan.Assignment{Path: "ask", Text: "1"})},
 			`-i ask names a step, not one of its arguments (name the argument: -i ask.ARGUMENT=VALUE)`},
 		{"no step, only a name", plain, plan.Options{Input: given("", plan.Assignment{Path: "x", Text: "1", Step: true})},
-			`--set x starts with no step of the plan (did you mean "t"?)`},
+			`--set x starts with no step of the plan (write STEP.PATH=VALUE)`},
 		{"several places", plain, plan.Options{Input: given("", plan.Assignment{Path: "ask.x[*]", Text: "1"})},
 			`-i ask.x[*]: location "x[*]": "*" names many places, and an input is one place (write x[0])`},
 		{"no integer", ask + `}`, plan.Options{Input: given(`{"ask":{"messages":[]}}`, plan.Assignment{Path: "ask.limit", Text: "five"})},

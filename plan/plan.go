@@ -74,7 +74,8 @@ type Step struct {
 	Safe    bool   // calling it again does no harm (rule X1)
 	SafeWhy string // what says so; empty when not safe
 	Asks    bool   // a person must approve it (rule X5)
-	Live    bool   // whether the server's own description was seen
+	AsksWhy string // what says so; empty when it does not ask
+	Checked bool   // whether a description of the tool was seen, the document's or the server's
 
 	Missing []binding.Missing // inputs that nothing provides
 }

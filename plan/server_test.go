@@ -89,7 +89,7 @@ func TestLiveSchemas(t *testing.T) {
 		s := p.Steps[0]
 		same(t, "input", string(s.Input.Raw()), string(live.InputSchema))
 		same(t, "output", string(s.Output.Raw()), string(live.OutputSchema))
-		same(t, "live", s.Live, true)
+		same(t, "checked", s.Checked, true)
 		same(t, "an input schema of the server's own", s.ServerOnly == nil, true)
 	})
 	t.Run("the document wins where both speak", func(t *testing.T) {
@@ -108,7 +108,8 @@ func TestLiveSchemas(t *testing.T) {
 	t.Run("the server's own is checked too", func(t *testing.T) {
 		_, got := compile(t, `{"mcpServers":{"web":{"command":"x"}},"tools":[{"name":"search","inputSchema":{"type":"object"}}],
  "steps":[{"tool":"search","arguments":{"q":5}}]}`, o)
-		same(t, "said", got, `plan.json:2:41: step "search": argument q: got number, want string (by the server's own inputSchema)`)
+		same(t, "said", got, `plan.json:1:65: note: tool "search": the inputSchema of server "web" differs from the document's`+"\n"+
+			`plan.json:2:41: step "search": argument q: got number, want string (by the server's own inputSchema)`)
 	})
 	t.Run("a broken one is the server's fault", func(t *testing.T) {
 		_, got := compile(t, `{"mcpServers":{"web":{"command":"x"}},"steps":[{"tool":"search"}]}`, plan.Options{Live: plan.Live{"web": {tool("search", `{"type":"objct"}`)}}})

@@ -16,12 +16,14 @@ import (
 func (c *compiler) step(i int, runs bool, given given) Step {
 	f := &c.facts[i]
 	s := Step{ID: c.steps[i].ID, Tool: c.steps[i].Tool, Server: f.server, Title: title(f),
-		Input: f.input, ServerOnly: f.serverOnly, Output: f.output, Live: f.live != nil}
+		Input: f.input, ServerOnly: f.serverOnly, Output: f.output, Checked: f.live != nil || f.spec != nil}
 	s.Policy = c.policy(i, f.server)
-	s.Safe, s.SafeWhy, s.Asks = c.safety(i, f)
+	s.Safe, s.SafeWhy, s.AsksWhy = c.safety(i, f)
+	s.Asks = s.AsksWhy != ""
 	sources := c.sources(i)
 	s.Reads = reads(sources)
-	args, diags := binding.Compile(binding.Spec{Literal: c.literal(i), Given: given.value, Set: given.set, Sources: sources, Schema: f.inputNode()})
+	spec := binding.Spec{Literal: c.literal(i), Given: given.value, Set: given.set, Sources: sources, Schema: f.inputNode()}
+	args, diags := binding.Compile(spec)
 	for _, d := range diags {
 		if d.Step = s.ID; d.Pointer == "" {
 			d.Pointer = c.stepAt(i)
@@ -35,12 +37,16 @@ func (c *compiler) step(i int, runs bool, given given) Step {
 		return s
 	}
 	c.checkContinue(i)
+	if runs {
+		c.checkOwnInput(i, sources)
+	}
 	if runs && f.input != nil {
 		s.Missing = args.Missing()
 		for _, m := range s.Missing {
-			c.missing(i, m)
+			c.missing(i, m, "")
 		}
-		if len(s.Missing) == 0 {
+		drifted := c.checkDrift(i, &s, spec)
+		if len(s.Missing) == 0 && !drifted {
 			c.checkStatic(i, &s)
 		}
 	}
@@ -81,6 +87,53 @@ func (c *compiler) sources(i int) []binding.Source {
 		sources = append(sources, s)
 	}
 	return sources
+}
+
+// checkDrift holds a step's arguments against the server's own schema where it differs from the
+// document's: what that one requires or excludes breaks the call, whatever the document says.
+func (c *compiler) checkDrift(i int, s *Step, spec binding.Spec) (broken bool) {
+	if s.ServerOnly == nil {
+		return false
+	}
+	spec.Schema = s.ServerOnly.Root()
+	args, diags := binding.Compile(spec)
+	for _, d := range diags {
+		if d.Severity == toolflow.SeverityError {
+			d.Step, d.Pointer, broken = s.ID, c.stepAt(i), true
+			d.Message += byServer
+			c.say(d)
+		}
+	}
+	for _, m := range args.Missing() {
+		if !slices.ContainsFunc(s.Missing, func(known binding.Missing) bool { return known.Path == m.Path }) {
+			broken = true
+			c.missing(i, m, byServer)
+		}
+	}
+	return broken
+}
+
+const byServer = " (by the server's own inputSchema)"
+
+// checkOwnInput finds what a step reads from the plan's own input and nobody has given (rule P7).
+func (c *compiler) checkOwnInput(i int, sources []binding.Source) {
+	for _, s := range sources {
+		b := s.Binding
+		if b.FromInput == "" || b.Optional || b.Default != nil {
+			continue
+		}
+		path, err := binding.ParsePath(b.FromInput, c.inputNode)
+		if err != nil {
+			continue // reported when it was compiled
+		}
+		if _, ok := path.Node(c.inputNode).Default(); ok || slices.ContainsFunc(c.inputLacks, func(m binding.Missing) bool { return m.Path == b.FromInput }) {
+			continue
+		}
+		if values, err := path.Select(c.inputValue); err == nil && len(values) == 0 && path.Singular() {
+			c.fail("missing_input", c.bindingAt(i, b), c.steps[i].ID, fmt.Sprintf("give it with -i '%s=…'", b.FromInput),
+				"input %s reads the plan's input %s, which is not given", b.Input, b.FromInput)
+		}
+	}
 }
 
 // reads lists the steps that sources read, each once.
@@ -200,7 +253,7 @@ func (c *compiler) checkStatic(i int, s *Step) {
 		for _, p := range problems(sch.Validate(args)) {
 			whose := ""
 			if k == 1 {
-				whose = " (by the server's own inputSchema)"
+				whose = byServer
 			}
 			c.say(toolflow.Diagnostic{Severity: severity, Code: "invalid_arguments", Pointer: c.argumentsAt(i) + p.Pointer, Step: s.ID, Path: p.Path,
 				Message: "argument " + p.String() + whose})
@@ -221,10 +274,10 @@ func problems(err error) []schema.Problem {
 }
 
 // missing reports an input that nothing provides, with the flags that would give it (rule P6).
-func (c *compiler) missing(i int, m binding.Missing) {
+func (c *compiler) missing(i int, m binding.Missing, whose string) {
 	id := c.steps[i].ID
 	c.diags = append(c.diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "missing_input", Step: id, Path: m.Path,
-		Pointer: c.stepAt(i), Message: fmt.Sprintf("%s.%s is required and nothing provides it", id, m.Path),
+		Pointer: c.stepAt(i), Message: fmt.Sprintf("%s.%s is required and nothing provides it%s", id, m.Path, whose),
 		Hint: c.flagHint(func(path string) string { return stepPath(id, path) }, m)})
 }
 

@@ -110,6 +110,11 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) (*Report, error) {
 }
 
 func (r *Runner) prepare(ctx context.Context, doc *toolflow.Document, in plan.Input) (*plan.Plan, map[string]error, []toolflow.Diagnostic, error) {
+	if doc.Broken() {
+		diags := []toolflow.Diagnostic{{Severity: toolflow.SeverityError, Code: "broken", File: doc.File,
+			Message: "the document could not be read in full", Hint: "see the diagnostics that reading it gave"}}
+		return nil, nil, diags, &InvalidError{diags}
+	}
 	lister, lists := r.caller.(Lister)
 	o := plan.Options{Strict: r.o.Strict, CheckWarn: r.o.CheckWarn, Targets: r.o.Targets, All: r.o.All, Servers: r.o.Servers,
 		NeedServers: lists, Input: in, Timeout: r.o.Timeout, Schemas: r.schemas}
