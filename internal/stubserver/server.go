@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -36,7 +37,7 @@ func Main(mode string) {
 	if mode != "" {
 		script.Mode = mode
 	}
-	os.Exit(Serve(os.Stdin, os.Stdout, os.Stderr, script))
+	syscall.Exit(Serve(os.Stdin, os.Stdout, os.Stderr, script)) // os.Exit sleeps for a second in a binary with -race
 }
 
 // Serve answers requests until in ends, and gives the exit status.
