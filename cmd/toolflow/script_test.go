@@ -35,6 +35,10 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // under -race each process would sleep for a second at its end
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":   exits,
 			"stopped": stopped,
@@ -82,7 +86,6 @@ func stopped(ts *testscript.TestScript, neg bool, args []string) {
 	var stdout, stderr bytes.Buffer
 	c := exec.Command(program, args[4:]...)
 	c.Dir, c.Stdout, c.Stderr = ts.MkAbs("."), &stdout, &stderr
-	c.Env = append(os.Environ(), "WORK="+ts.Getenv("WORK"))
 	ts.Check(c.Start())
 	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
 		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
