@@ -156,6 +156,18 @@ func TestThePlansOwnInput(t *testing.T) {
 	same(t, "input schema", p.InputSchema != nil, true)
 }
 
+// TestRequiredMembersAreFilled is rule P6: what the schema itself can give is no missing input.
+func TestRequiredMembersAreFilled(t *testing.T) {
+	doc := `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"unit":{"const":"C"},"limit":{"type":"integer","default":10},"note":{"default":"x"}},"required":["unit","limit"]}}],
+ "steps":[{"id":"a","tool":"t"},{"id":"b","tool":"t","arguments":{"limit":1}}]}`
+	p, got := compile(t, doc, plan.Options{})
+	same(t, "said", got, `plan.json:2:11: note: step "a": input limit: filled with its default 10`+"\n"+
+		`plan.json:2:11: note: step "a": input unit: filled with its constant "C"`+"\n"+
+		`plan.json:2:33: note: step "b": input unit: filled with its constant "C"`)
+	same(t, "a", arguments(t, p, "a"), `{"limit":10,"unit":"C"}`)
+	same(t, "b", arguments(t, p, "b"), `{"limit":1,"unit":"C"}`)
+}
+
 func TestBindingsYieldToTheCall(t *testing.T) {
 	doc := `{"steps":[{"id":"a","tool":"t"},
   {"id":"b","tool":"t","arguments":{"y":1},"dependencies":{"bindings":{
