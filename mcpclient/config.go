@@ -92,6 +92,15 @@ func configError(s toolflow.Server, format string, args ...any) error {
 	return fmt.Errorf("%sserver %q: %s", where, s.Name, fmt.Sprintf(format, args...))
 }
 
+// Check says what is wrong with a configuration, whatever the environment: variables stand in it as
+// they are.
+func Check(s toolflow.Server) error {
+	if reference.MatchString(s.URL) {
+		s.URL = "http://localhost/"
+	}
+	return check(s)
+}
+
 // check says what is wrong with an expanded configuration.
 func check(s toolflow.Server) error {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -17,6 +18,26 @@ func Escape(s string) string { return escape(s, "\n\t") }
 
 // EscapeLine is [Escape] for text that must stay on one line: line breaks and tabs are escaped too.
 func EscapeLine(s string) string { return escape(s, "") }
+
+// EscapeJSON is [Escape] for JSON text: it gives JSON text of the same value, in which every such
+// character of a string is written as \uXXXX.
+func EscapeJSON(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\r': // white space, which on a terminal would overwrite the line
+			b.WriteByte(' ')
+		case !acts(r) || r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
 
 func escape(s, keep string) string {
 	start := unsafeAt(s, keep)

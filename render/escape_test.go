@@ -1,12 +1,16 @@
 package render
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/toolflow-go/toolflow"
 )
 
 func TestEscape(t *testing.T) {
@@ -108,4 +112,21 @@ func TestMermaidLabelsAddNothing(t *testing.T) {
 			t.Fatalf("label %q gave %q", name, lines[1])
 		}
 	})
+}
+
+// The escaped text is JSON of the same value, and holds nothing that acts on a terminal.
+func TestEscapeJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := map[string]any{"s": strings.ToValidUTF8(rapid.String().Draw(t, "s"), "?") + "\u009b31m\u202e\U000e0041", "n": json.Number("1e2")}
+		text := EscapeJSON(string(toolflow.AppendValue(nil, v)))
+		if got, err := toolflow.DecodeValue([]byte(text)); err != nil || !reflect.DeepEqual(got, any(v)) {
+			t.Fatalf("%q became %q: %v, %v", v, text, got, err)
+		}
+		if Escape(text) != text {
+			t.Fatalf("%q still acts on a terminal", text)
+		}
+	})
+	if got, want := EscapeJSON("{\n\t\"a\": \"\u202e\U000e0041\"}"), "{\n\t\"a\": \"\\u202e\\udb40\\udc41\"}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -117,10 +117,29 @@ func (a *app) load(path string, f *planFlags) (*loaded, error) {
 	if toolflow.HasErrors(l.diags) && l.doc != nil {
 		l.compileRest(f)
 	}
-	if l.diags = append(l.diags, others...); toolflow.HasErrors(l.diags) {
+	l.diags = append(l.diags, others...)
+	for _, s := range l.allServers() {
+		if err := mcpclient.Check(s); err != nil {
+			l.diags = append(l.diags, configDiagnostics(err)...)
+		}
+	}
+	if f.strict {
+		l.diags = refuse(l.diags, toolflow.SeverityWarning)
+	}
+	if toolflow.HasErrors(l.diags) {
 		return l, &runner.InvalidError{Diagnostics: l.diags}
 	}
 	return l, nil
+}
+
+// refuse makes errors of the diagnostics of a severity.
+func refuse(ds []toolflow.Diagnostic, severity toolflow.Severity) []toolflow.Diagnostic {
+	for i := range ds {
+		if ds[i].Severity == severity {
+			ds[i].Severity = toolflow.SeverityError
+		}
+	}
+	return ds
 }
 
 // compileRest adds what is wrong with a document beside the errors that were found when it was read.
@@ -154,17 +173,8 @@ func readServers(file string) ([]toolflow.Server, []toolflow.Diagnostic, error) 
 	if err != nil {
 		return nil, nil, &usageError{err: openError(err)}
 	}
-	doc, diags := toolflow.ParseDocument(text, file)
-	// A file that holds only servers is no plan, and that is what is wanted here.
-	diags = slices.DeleteFunc(diags, func(d toolflow.Diagnostic) bool { return d.Code == "kind" })
-	if doc == nil {
-		return nil, diags, nil
-	}
-	if len(doc.Servers) == 0 && !toolflow.HasErrors(diags) {
-		diags = append(diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "servers", File: file, Line: 1, Column: 1,
-			Message: "the file holds no servers", Hint: `{"mcpServers": {"name": {"command": "…"}}}`})
-	}
-	return doc.Servers, diags, nil
+	servers, diags := toolflow.ParseServers(text, file)
+	return servers, diags, nil
 }
 
 // readInput turns the flags into the plan's input.
@@ -248,7 +258,22 @@ func equals(text string) int {
 	return -1
 }
 
-// client makes the MCP client for the servers that a plan may need.
+// planClient makes the MCP client for a plan. Only the servers that the plan asks need to be in order:
+// a variable that is missing for another one is nobody's fault today.
+func (a *app) planClient(l *loaded, f *planFlags, quiet bool) (*mcpclient.Client, error) {
+	c, err := a.client(l.allServers(), quiet)
+	if err == nil {
+		return c, nil
+	}
+	p, _ := plan.Compile(l.doc, f.options(l))
+	if p == nil {
+		return nil, err
+	}
+	asked := p.ServersToAsk()
+	return a.client(slices.DeleteFunc(l.allServers(), func(s toolflow.Server) bool { return !slices.Contains(asked, s.Name) }), quiet)
+}
+
+// client makes an MCP client for servers.
 func (a *app) client(servers []toolflow.Server, quiet bool) (*mcpclient.Client, error) {
 	c, err := mcpclient.New(servers, &mcpclient.Options{Name: "toolflow", Version: version(), Warn: func(server, message string) {
 		if !quiet {
@@ -256,14 +281,19 @@ func (a *app) client(servers []toolflow.Server, quiet bool) (*mcpclient.Client, 
 		}
 	}})
 	if err != nil {
-		var diags []toolflow.Diagnostic
-		for _, line := range strings.Split(err.Error(), "\n") {
-			diags = append(diags, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "servers", Message: line})
-		}
-		return nil, &runner.InvalidError{Diagnostics: diags}
+		return nil, &runner.InvalidError{Diagnostics: configDiagnostics(err)}
 	}
 	onKill(c.Kill)
 	return c, nil
+}
+
+// configDiagnostics says what is wrong with configurations of servers, each on a line of its own.
+func configDiagnostics(err error) []toolflow.Diagnostic {
+	var ds []toolflow.Diagnostic
+	for _, line := range strings.Split(err.Error(), "\n") {
+		ds = append(ds, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "servers", Message: line})
+	}
+	return ds
 }
 
 // allServers are the plan's servers with those of --servers over them.

@@ -53,12 +53,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 
 // app is what all commands share.
 type app struct {
-	stdin   io.Reader
-	stdout  *sink
-	stderr  io.Writer
-	started bool   // a command's own work began: errors before are usage errors
-	output  string // -o of the command that ran
-	said    bool   // the error was shown in full already
+	stdin     io.Reader
+	stdout    *sink
+	stderr    io.Writer
+	started   bool   // a command's own work began: errors before are usage errors
+	output    string // -o of the command that ran
+	said      bool   // the error was shown in full already
+	diagnosed bool   // the diagnostics of a run were shown before its first call
 
 	unapproved []string // steps that wait for approval
 }

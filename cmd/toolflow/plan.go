@@ -52,7 +52,7 @@ func (a *app) compile(ctx context.Context, path string, f *planFlags, online boo
 		}
 		return p, diags, nil
 	}
-	client, err := a.client(l.allServers(), false)
+	client, err := a.planClient(l, f, false)
 	if err != nil {
 		var invalid *runner.InvalidError
 		errors.As(err, &invalid)
@@ -71,13 +71,13 @@ func (a *app) showPlan(ctx context.Context, path string, f *planFlags, online bo
 	p, diags, err := a.compile(ctx, path, f, online)
 	switch {
 	case output == "json":
-		fmt.Fprintln(a.stdout, string(planDocument(p, diags)))
+		a.printJSON(planDocument(p, diags))
 	case p != nil:
 		if err := a.printPlan(p); err != nil {
 			return err
 		}
 	}
-	a.showDiagnostics(diags, false, false)
+	a.showDiagnostics(diags, false, true)
 	if err == nil && output == "text" {
 		a.say("No tool was called.")
 	}
@@ -105,16 +105,25 @@ func (a *app) printPlan(p *plan.Plan) error {
 		fmt.Fprintf(a.stdout, "%s  %s  %s\n", heading, render.EscapeLine(s.Name), render.EscapeLine(how))
 		heading = ""
 	}
-	var asks []string
+	a.printSteps("asks first (or --yes)", p, func(s *plan.Step) bool { return s.Asks })
+	a.printSteps("unchecked until their servers are asked (--online)", p, func(s *plan.Step) bool { return !s.Checked })
+	return nil
+}
+
+// printSteps prints the ids of some steps, if there are any.
+func (a *app) printSteps(heading string, p *plan.Plan, which func(*plan.Step) bool) {
+	var ids []string
 	for i := range p.Steps {
-		if p.Steps[i].Asks {
-			asks = append(asks, render.EscapeLine(p.Steps[i].ID))
+		if which(&p.Steps[i]) {
+			ids = append(ids, render.EscapeLine(p.Steps[i].ID))
 		}
 	}
-	if len(asks) > 0 {
-		fmt.Fprintf(a.stdout, "\nasks first (or --yes): %s\n", strings.Join(asks, ", "))
+	if n := len(ids); n > 20 {
+		ids = append(ids[:20], fmt.Sprintf("and %d more", n-20))
 	}
-	return nil
+	if len(ids) > 0 {
+		fmt.Fprintf(a.stdout, "\n%s: %s\n", heading, strings.Join(ids, ", "))
+	}
 }
 
 // picture is a plan as render draws it.
@@ -171,6 +180,8 @@ type planStepJSON struct {
 	Safe     bool              `json:"safe"`
 	SafeWhy  string            `json:"safeBecause,omitempty"`
 	Asks     bool              `json:"asks"`
+	AsksWhy  string            `json:"asksBecause,omitempty"`
+	Checked  bool              `json:"checked"` // a description of the tool was seen
 }
 
 type planBindingJSON struct {
@@ -222,7 +233,7 @@ func planDocument(p *plan.Plan, diags []toolflow.Diagnostic) []byte {
 func planStep(p *plan.Plan, i int) planStepJSON {
 	s := &p.Steps[i]
 	out := planStepJSON{ID: s.ID, Tool: s.Tool, Server: s.Server, Upstream: []string{}, Bindings: []planBindingJSON{}, Missing: []missingJSON{},
-		Policy: policyJSON{s.Policy.Timeout.Milliseconds(), s.Policy.Attempts, s.Policy.Continue}, Safe: s.Safe, SafeWhy: s.SafeWhy, Asks: s.Asks}
+		Policy: policyJSON{s.Policy.Timeout.Milliseconds(), s.Policy.Attempts, s.Policy.Continue}, Safe: s.Safe, SafeWhy: s.SafeWhy, Asks: s.Asks, AsksWhy: s.AsksWhy, Checked: s.Checked}
 	for _, u := range p.Graph.Upstream(i) {
 		out.Upstream = append(out.Upstream, p.Steps[u].ID)
 	}

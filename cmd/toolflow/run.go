@@ -140,7 +140,7 @@ func knownSteps(doc *toolflow.Document, approve []string) error {
 
 // runLoaded runs a plan on its servers. They have all ended when it returns.
 func (a *app) runLoaded(ctx context.Context, l *loaded, f *runFlags) (*runner.Report, error) {
-	client, err := a.client(l.allServers(), f.quiet)
+	client, err := a.planClient(l, &f.planFlags, f.quiet)
 	if err != nil {
 		var invalid *runner.InvalidError
 		errors.As(err, &invalid)
@@ -150,6 +150,10 @@ func (a *app) runLoaded(ctx context.Context, l *loaded, f *runFlags) (*runner.Re
 	o := &runner.Options{
 		Parallel: f.parallel, Timeout: f.timeout, Targets: f.targets, All: f.all, Servers: l.servers, Strict: f.strict, CheckWarn: f.check == "warn",
 		FailFast: f.failFast, KeepGoing: f.keepGoing, UntilApproval: f.untilApproval, KeepAll: f.output == "json",
+	}
+	o.Diagnose = func(ds []toolflow.Diagnostic) {
+		a.showDiagnostics(append(slices.Clone(l.diags), ds...), f.quiet, f.verbose)
+		a.diagnosed = true
 	}
 	a.approvals(o, f)
 	o.Observe = a.observer(f)
@@ -173,7 +177,7 @@ func (a *app) approvals(o *runner.Options, f *runFlags) {
 			a.unapproved = append(a.unapproved, step.ID)
 			return false, &runner.ApprovalError{Steps: []string{step.ID}}
 		}
-		a.say("step %q calls %s on %s, which may destroy something. Run it? [y/N]", step.ID, step.Tool, step.Server)
+		a.say("step %q calls %s on %s and asks first (%s). Run it? [y/N]", step.ID, step.Tool, step.Server, step.AsksWhy)
 		return readYes(ctx, lines)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ohler55/ojg/pretty"
+	"github.com/ohler55/ojg/oj"
 
 	"github.com/toolflow-go/toolflow"
 	"github.com/toolflow-go/toolflow/render"
@@ -19,17 +19,22 @@ import (
 func (a *app) observer(f *runFlags) func(toolflow.Event) {
 	if f.output == "jsonl" {
 		return func(e toolflow.Event) {
-			fmt.Fprintln(a.stdout, string(marshal(struct {
+			a.printJSON(marshal(struct {
 				V int `json:"v"`
 				toolflow.Event
-			}{1, e})))
+			}{1, e}))
 		}
 	}
 	if f.quiet || f.progress == "none" {
 		return nil
 	}
 	started := map[string]time.Time{}
+	var last *toolflow.Event // an end that may be tried again: the next event tells
 	return func(e toolflow.Event) {
+		if last != nil && e.Kind != toolflow.EventStepRetrying {
+			a.showEnd(*last, started[last.Step], f.verbose)
+		}
+		last = nil
 		switch e.Kind {
 		case toolflow.EventStepStarted:
 			started[e.Step] = e.Time
@@ -43,6 +48,10 @@ func (a *app) observer(f *runFlags) func(toolflow.Event) {
 		case toolflow.EventStepRetrying:
 			a.say("↻ %s attempt %d in %s: %s", e.Step, e.Attempt, e.Delay.Round(time.Millisecond), oneLine(e.Outcome.Error.Message))
 		case toolflow.EventStepEnded:
+			if e.Outcome.Again {
+				last = &e
+				return
+			}
 			a.showEnd(e, started[e.Step], f.verbose)
 			delete(started, e.Step)
 		case toolflow.EventStepSkipped:
@@ -74,7 +83,6 @@ func (a *app) showEnd(e toolflow.Event, started time.Time, verbose bool) {
 				a.say("  note: %s", oneLine(note))
 			}
 		}
-	case o.Again: // what follows says whether there is another attempt
 	default:
 		a.say("✗ %s %s%s", e.Step, o.Status, took)
 	}
@@ -93,10 +101,16 @@ func shortTime(d time.Duration) string {
 
 // showReport prints how a run ended: its result on stdout, everything else on stderr.
 func (a *app) showReport(r *runner.Report, err error, f *runFlags) error {
-	a.showDiagnostics(r.Diagnostics, f.quiet, f.verbose)
+	if !a.diagnosed {
+		a.showDiagnostics(r.Diagnostics, f.quiet, f.verbose)
+	}
+	var run *runner.RunError
+	if err != nil && r.Steps == nil && !errors.As(err, &run) && !toolflow.HasErrors(r.Diagnostics) { // nothing was called: the document says why
+		r.Diagnostics = append(r.Diagnostics, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: codeName(err), Message: err.Error()})
+	}
 	switch {
 	case f.output == "json":
-		fmt.Fprintln(a.stdout, string(runDocument(r)))
+		a.printJSON(runDocument(r))
 	case f.output == "text" && err == nil:
 		a.showOutput(r.Output)
 	}
@@ -107,17 +121,28 @@ func (a *app) showReport(r *runner.Report, err error, f *runFlags) error {
 // showOutput prints the result: a string as plain text, anything else as JSON. Its bytes are exact
 // unless stdout is a terminal.
 func (a *app) showOutput(raw []byte) {
+	if raw == nil {
+		return // the only step that gives the output failed, and the plan goes on without it
+	}
 	v, err := toolflow.DecodeValue(raw)
 	text, isText := v.(string)
 	switch {
 	case err != nil, !isText && !isTerminal(a.stdout.w):
 		text = string(raw)
 	case !isText:
-		text = render.Escape(pretty.JSON(v, 80.3))
+		text = render.EscapeJSON(oj.JSON(v, &oj.Options{Indent: 2, Sort: true, HTMLUnsafe: true}))
 	case isTerminal(a.stdout.w):
 		text = render.Escape(text)
 	}
 	fmt.Fprintln(a.stdout, text)
+}
+
+// printJSON prints one JSON text on stdout. On a terminal its strings cannot act.
+func (a *app) printJSON(text []byte) {
+	if isTerminal(a.stdout.w) {
+		text = []byte(render.EscapeJSON(string(text)))
+	}
+	fmt.Fprintln(a.stdout, string(text))
 }
 
 // showFailures explains what failed, step by step.
@@ -148,7 +173,7 @@ func (a *app) showFailures(r *runner.Report, err error) {
 	if len(a.unapproved) > 0 {
 		a.say("waiting for approval (--yes, or --approve STEP): %s", strings.Join(a.unapproved, ", "))
 	}
-	if run.Status == toolflow.RunWaiting {
+	if run.Status == toolflow.RunWaiting || counts[toolflow.StatusUnknown] > 0 {
 		a.say("no journal was kept, so this run cannot be resumed")
 	}
 }
@@ -167,7 +192,11 @@ func (a *app) showFailure(s *runner.StepReport) {
 		a.say("  %s", line)
 	}
 	if s.Arguments != nil {
-		a.say("  arguments: %s", toolflow.Clip(string(s.Arguments), 1000))
+		args := string(s.Arguments)
+		if s.Status != toolflow.StatusUnknown { // of an unknown call all that was sent is shown
+			args = toolflow.Clip(args, 1000)
+		}
+		a.say("  arguments: %s", args)
 		for _, p := range s.Provenance {
 			if p.From == "step" {
 				a.say("    %s came from %s %s", p.Path, p.Step, p.OutputPath)

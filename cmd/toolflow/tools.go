@@ -62,7 +62,7 @@ func (a *app) listTools(ctx context.Context, args, files []string, output string
 	}
 	wg.Wait()
 	if output == "json" {
-		fmt.Fprintln(a.stdout, string(toolsDocument(servers, lists)))
+		a.printJSON(toolsDocument(servers, lists))
 	} else {
 		a.printTools(servers, lists)
 	}

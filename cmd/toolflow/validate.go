@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,11 +44,13 @@ func (a *app) validate(_ context.Context, paths []string, f *planFlags, output s
 		return &usageError{err: fmt.Errorf("-o %q is not known (write text, json or github)", output)}
 	}
 	var all []toolflow.Diagnostic
+	var problem error
 	files := []fileJSON{}
 	for _, path := range paths {
 		diags, err := a.check(path, f)
-		if err != nil {
-			return err
+		if err != nil { // what was found in the other files counts all the same
+			problem = errors.Join(problem, err)
+			continue
 		}
 		bad := toolflow.HasErrors(diags)
 		files = append(files, fileJSON{path, !bad, list(diags)})
@@ -55,10 +58,10 @@ func (a *app) validate(_ context.Context, paths []string, f *planFlags, output s
 	}
 	switch output {
 	case "json":
-		fmt.Fprintln(a.stdout, string(marshal(map[string]any{"files": files})))
+		a.printJSON(marshal(map[string]any{"files": files}))
 	case "github":
 		for _, d := range all {
-			fmt.Fprintln(a.stdout, githubLine(d))
+			fmt.Fprintln(a.stdout, render.EscapeLine(githubLine(d)))
 		}
 	default:
 		for _, file := range files {
@@ -67,6 +70,10 @@ func (a *app) validate(_ context.Context, paths []string, f *planFlags, output s
 				fmt.Fprintf(a.stdout, "%s: ok\n", render.EscapeLine(file.File))
 			}
 		}
+	}
+	if problem != nil {
+		a.said = false
+		return problem
 	}
 	if toolflow.HasErrors(all) {
 		a.said = true
@@ -87,11 +94,8 @@ func (a *app) check(path string, f *planFlags) ([]toolflow.Diagnostic, error) {
 		diags = append(diags, more...)
 	}
 	for i := range diags {
-		switch {
-		case diags[i].Code == "missing_input":
+		if diags[i].Code == "missing_input" {
 			diags[i].Severity = toolflow.SeverityNote
-		case f.strict && diags[i].Severity == toolflow.SeverityWarning:
-			diags[i].Severity = toolflow.SeverityError
 		}
 	}
 	return diags, nil
