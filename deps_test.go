@@ -39,7 +39,7 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":                 {"cmd/toolflow"},
 	"go.yaml.in/yaml":                        {""},
 	"github.com/ohler55/ojg/jp":              {"binding"},
-	"github.com/ohler55/ojg/oj":          {"cmd/toolflow"},
+	"github.com/ohler55/ojg/oj":              {"cmd/toolflow"},
 }
 
 // heavy is what an embedder of the core must not have to link.
