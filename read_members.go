@@ -451,6 +451,9 @@ func (r *reader) servers(member string) error {
 
 func (r *reader) server(s *Server, field string) error {
 	what := fmt.Sprintf("%s of server %q", field, s.Name)
+	if r.dec.PeekKind() == 'n' { // programs that write such files write null for nothing
+		return r.dec.SkipValue()
+	}
 	switch field {
 	case "command":
 		return r.text(what, &s.Command)
