@@ -306,7 +306,7 @@ func (r *reader) raw(dst *json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if depthOf(v)+r.dec.StackDepth() > MaxDocumentDepth {
+	if Depth(v)+r.dec.StackDepth() > MaxDocumentDepth {
 		return tooDeep(r.dec, MaxDocumentDepth)
 	}
 	*dst = json.RawMessage(bytes.Clone(v))
@@ -319,24 +319,4 @@ func (r *reader) rawObject(what string, dst *json.RawMessage) error {
 		return r.dec.SkipValue()
 	}
 	return r.raw(dst)
-}
-
-// depthOf counts how deep a valid JSON text nests.
-func depthOf(text []byte) int {
-	depth, deepest, quoted := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
 }

@@ -178,6 +178,26 @@ func CheckNumber(text string) bool {
 	return err == nil && e >= -MaxExponent && e <= MaxExponent
 }
 
+// Depth counts how many arrays and objects of a valid JSON text are open at once, at most.
+func Depth(text []byte) int {
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
 // AppendValue appends v as JSON to dst: numbers as their text, members sorted by name, strings with
 // nothing escaped but what JSON requires. v is what [DecodeValue] gives.
 func AppendValue(dst []byte, v any) []byte {

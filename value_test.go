@@ -65,6 +65,14 @@ func TestMergeValues(t *testing.T) {
 	}
 }
 
+func TestDepth(t *testing.T) {
+	for text, want := range map[string]int{`7`: 0, `[[[]]]`: 3, `[[],[[]]]`: 3, `{"a":[{"b":1}]}`: 3, `{"[[[\"[[":["{{{{"]}`: 2, `[{"a":[[0]]}]`: 4} {
+		if got := Depth([]byte(text)); got != want {
+			t.Errorf("%s: got %d, want %d", text, got, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	names := []string{"search", "fetch_page", "rank", "Summarize"}
 	for name, want := range map[string]string{"serach": "search", "fetch-page": "fetch_page", "ran": "rank", "summarize": "Summarize", "translate": "", "search": "", "x": ""} {

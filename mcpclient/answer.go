@@ -19,7 +19,7 @@ func settle(x *exchange, m *message, owned bool) {
 	switch {
 	case m.failure != nil:
 		x.fail(refusal(m.failure))
-	case deeperThan(m.result, toolflow.MaxDepth):
+	case toolflow.Depth(m.result) > toolflow.MaxDepth:
 		x.fail(tooDeep())
 	case owned:
 		x.answer(m.result)

@@ -225,31 +225,6 @@ func str(raw []byte) (string, bool) {
 	return string(b), err == nil
 }
 
-// deeperThan reports whether arrays and objects of a valid JSON text stand more than limit deep in
-// each other.
-func deeperThan(raw []byte, limit int) bool {
-	if len(raw) <= limit {
-		return false
-	}
-	depth, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > limit {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
-
 // kindOf names the JSON type of a raw value for messages.
 func kindOf(raw []byte) string {
 	v, err := toolflow.DecodeValue(raw)

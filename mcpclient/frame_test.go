@@ -117,14 +117,6 @@ func TestIDOfEnds(t *testing.T) {
 	}
 }
 
-func TestDeeperThan(t *testing.T) {
-	for text, want := range map[string]bool{`[[[]]]`: false, `[[[[]]]]`: true, `{"a":[{"b":1}]}`: false, `{"[[[\"[[":["{{{{"]}`: false, `[{"a":[[0]]}]`: true} {
-		if got := deeperThan([]byte(text), 3); got != want {
-			t.Errorf("%s: got %v", text, got)
-		}
-	}
-}
-
 func TestTail(t *testing.T) {
 	var tl tail
 	for i := range 100_000 {

@@ -64,7 +64,7 @@ func decode(raw json.RawMessage, set settings) (any, error) {
 	if len(raw) > set.MaxBytes {
 		return nil, &Error{Kind: KindLimit, Message: fmt.Sprintf("schema of %d bytes is larger than %d", len(raw), set.MaxBytes)}
 	}
-	if nesting(raw) > toolflow.MaxDepth {
+	if toolflow.Depth(raw) > toolflow.MaxDepth {
 		return nil, &Error{Kind: KindLimit, Message: fmt.Sprintf("schema text is nested more than %d levels deep", toolflow.MaxDepth)}
 	}
 	doc, err := toolflow.DecodeValue(raw)
@@ -82,26 +82,6 @@ func decode(raw json.RawMessage, set settings) (any, error) {
 		return doc, nil
 	}
 	return nil, &Error{Kind: KindInvalid, Message: fmt.Sprintf("got %s, want a schema: an object, true or false", describe(doc))}
-}
-
-// nesting gives the most brackets that are open at once in a JSON text.
-func nesting(raw []byte) int {
-	open, most, inText := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case inText && c == '\\':
-			i++
-		case c == '"':
-			inText = !inText
-		case inText:
-		case c == '{' || c == '[':
-			open++
-			most = max(most, open)
-		case c == '}' || c == ']':
-			open--
-		}
-	}
-	return most
 }
 
 // Raw gives the text that was compiled. It must not be changed.

@@ -264,13 +264,13 @@ func onKill(kill func()) {
 	killers.kill = append(killers.kill, kill)
 }
 
-// withSignals gives a context that SIGINT and SIGTERM end. The second one kills the servers and
+// withSignals gives a context that SIGINT, SIGTERM and SIGHUP end. The second one kills the servers and
 // leaves at once.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	signal.Ignore(syscall.SIGPIPE) // whoever stops reading our stdout must not end a call in flight
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // a closed terminal ends a run as TERM does
+	signal.Ignore(syscall.SIGPIPE)                                        // whoever stops reading our stdout must not end a call in flight
 	done := make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {
@@ -279,7 +279,7 @@ func withSignals(parent context.Context) (context.Context, func()) {
 				return
 			case s := <-signals:
 				cause, code := errInterrupted, exitInterrupted
-				if s == syscall.SIGTERM {
+				if s != os.Interrupt {
 					cause, code = errTerminated, exitTerminated
 				}
 				if n > 0 {
