@@ -101,7 +101,7 @@ func stopped(ts *testscript.TestScript, neg bool, args []string) {
 		if i > 0 {
 			time.Sleep(100 * time.Millisecond)
 		}
-		ts.Check(c.Process.Signal(map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[name]))
+		ts.Check(c.Process.Signal(map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[name]))
 	}
 	err = c.Wait()
 	ts.Logf("[stdout]\n%s[stderr]\n%s", stdout.String(), stderr.String())
