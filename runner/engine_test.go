@@ -320,3 +320,68 @@ func TestRunServers(t *testing.T) {
 		t.Errorf("keep going: %s, %v", got, err)
 	}
 }
+
+// Any generated graph runs: every step once, each after all its upstream steps, with their values.
+func TestRunAnyGraph(t *testing.T) {
+	runs := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 15).Draw(t, "steps")
+		steps, upstream := make([]map[string]any, n), make([][]int, n)
+		for i := range n {
+			bindings := map[string]any{}
+			for from := range i {
+				if rapid.IntRange(0, 2).Draw(t, "edge") == 0 {
+					bindings[fmt.Sprintf("a.s%d", from)] = map[string]any{"fromTool": fmt.Sprintf("s%d", from), "outputPath": "$.me"}
+					upstream[i] = append(upstream[i], from)
+				}
+			}
+			steps[i] = map[string]any{"id": fmt.Sprintf("s%d", i), "tool": fmt.Sprintf("t%d", i), "dependencies": map[string]any{"bindings": bindings}}
+		}
+		text, _ := json.Marshal(map[string]any{"steps": rapid.Permutation(steps).Draw(t, "file")}) // the file's order means nothing
+		doc, diags := toolflow.ParseDocument(text, "p.json")
+		if toolflow.HasErrors(diags) {
+			t.Fatal(diags)
+		}
+		f := &fake{tools: map[string]call{}}
+		for i := range n {
+			f.tools[fmt.Sprintf("t%d", i)] = func(context.Context, json.RawMessage) (toolflow.Result, error) {
+				return toolflow.Result{Structured: json.RawMessage(fmt.Sprintf(`{"me":%d}`, i))}, nil
+			}
+		}
+		parallel := rapid.IntRange(1, 5).Draw(t, "parallel")
+		if _, err := New(f, &Options{Parallel: parallel}).Run(context.Background(), doc, plan.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		if f.most > parallel {
+			t.Fatalf("%d calls at once, the limit is %d", f.most, parallel)
+		}
+		at := map[string]int{}
+		for k, c := range f.calls {
+			at[c] = k
+		}
+		for i := range n {
+			args := map[string]int{}
+			for _, from := range upstream[i] {
+				args[fmt.Sprintf("s%d", from)] = from
+			}
+			want := fmt.Sprintf("t%d {}", i)
+			if len(args) > 0 {
+				text, _ := json.Marshal(args)
+				want = fmt.Sprintf(`t%d {"a":%s}`, i, text)
+			}
+			k, ok := at[want]
+			if !ok || len(f.calls) != n {
+				t.Fatalf("%d calls, and not %s among them: %q", len(f.calls), want, f.calls)
+			}
+			for _, from := range upstream[i] {
+				for c, earlier := range at {
+					if strings.HasPrefix(c, fmt.Sprintf("t%d ", from)) && earlier > k {
+						t.Fatalf("s%d was called before its upstream s%d", i, from)
+					}
+				}
+			}
+		}
+		runs++
+	})
+	t.Logf("%d graphs run", runs)
+}

@@ -151,13 +151,26 @@ func (a *app) runLoaded(ctx context.Context, l *loaded, f *runFlags) (*runner.Re
 		Parallel: f.parallel, Timeout: f.timeout, Targets: f.targets, All: f.all, Servers: l.servers, Strict: f.strict, CheckWarn: f.check == "warn",
 		FailFast: f.failFast, KeepGoing: f.keepGoing, UntilApproval: f.untilApproval, KeepAll: f.output == "json",
 	}
+	starting := a.sayStarting(f)
+	defer starting.Stop()
 	o.Diagnose = func(ds []toolflow.Diagnostic) {
+		starting.Stop()
 		a.showDiagnostics(append(slices.Clone(l.diags), ds...), f.quiet, f.verbose)
 		a.diagnosed = true
 	}
 	a.approvals(o, f)
 	o.Observe = a.observer(f)
 	return runner.New(client, o).Run(ctx, l.doc, l.input)
+}
+
+// sayStarting says that servers are starting, when they take their time: npx and go run may have to
+// fetch or compile them first.
+func (a *app) sayStarting(f *runFlags) *time.Timer {
+	return time.AfterFunc(2*time.Second, func() {
+		if !f.quiet && f.progress != "none" {
+			a.say("· the servers are starting")
+		}
+	})
 }
 
 // approvals decides who approves the steps that ask (rule X5).
