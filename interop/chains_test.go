@@ -13,6 +13,7 @@ import (
 // Each chain crosses two servers, and its output is known to the last character.
 func TestChains(t *testing.T) {
 	for _, c := range []struct {
+		name    string // what stands in front of the plan's
 		plan    string
 		servers func(*bench) *bench
 		args    []string
@@ -47,6 +48,13 @@ func TestChains(t *testing.T) {
 				"observations": ["Cloudy", "The sum of 33 and 82 is 115."]}]}`,
 		},
 		{
+			name:    "over HTTP, ",
+			plan:    "sum_through_go",
+			servers: func(b *bench) *bench { return b.everythingHTTP().goMemory() },
+			want: `{"said": "Echo: The sum of 33 and 82 is 115.", "opened": [{"name": "New York", "entityType": "city",
+				"observations": ["Cloudy", "The sum of 33 and 82 is 115."]}]}`,
+		},
+		{
 			plan:    "copy_graph",
 			servers: func(b *bench) *bench { return b.goMemory().memory() },
 			want: `{"entities": [
@@ -55,7 +63,7 @@ func TestChains(t *testing.T) {
 				"relations": [{"from": "Chicago", "to": "Lake Michigan", "relationType": "lies on"}]}`,
 		},
 	} {
-		t.Run(c.plan, func(t *testing.T) {
+		t.Run(c.name+c.plan, func(t *testing.T) {
 			b := c.servers(newBench(t))
 			got := b.runJSON(0, planFile(c.plan), c.args...)
 			equalJSON(t, "output", c.want, got.Output)

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +100,38 @@ func (b *bench) npm(name, pkg string, env map[string]string, args ...string) *be
 
 func (b *bench) everything() *bench {
 	return b.npm("everything", "@modelcontextprotocol/server-everything", nil)
+}
+
+// everythingHTTP starts the same server over Streamable HTTP for the length of the test.
+func (b *bench) everythingHTTP() *bench {
+	b.t.Helper()
+	file := npmServer(b.t, "@modelcontextprotocol/server-everything")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	address := free.Addr().(*net.TCPAddr)
+	free.Close()
+	cmd := exec.Command("node", file, "streamableHttp")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("PORT=%d", address.Port))
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if c, err := net.Dial("tcp", address.String()); err == nil {
+			c.Close()
+			break
+		}
+		if time.Since(began) > 30*time.Second {
+			b.t.Fatal("server-everything does not listen")
+		}
+	}
+	b.servers["everything"] = map[string]any{"type": "http", "url": "http://" + address.String() + "/mcp"}
+	return b
 }
 
 func (b *bench) memory() *bench {
