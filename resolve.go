@@ -96,6 +96,9 @@ func (d *Document) CheckNames() []Diagnostic {
 		seen := map[string]string{}
 		for i, s := range d.Steps {
 			c.name(fmt.Sprintf("/steps/%d", i), "step", s.ID)
+			if s.Tool != s.ID {
+				c.name(fmt.Sprintf("/steps/%d/tool", i), "tool", s.Tool)
+			}
 			c.once(fmt.Sprintf("/steps/%d", i), "step", s.ID, seen, `give one of them an "id" of its own`)
 		}
 	}
@@ -110,6 +113,12 @@ func (d *Document) CheckNames() []Diagnostic {
 		}
 		c.name(fmt.Sprintf("/tools/%d/name", i), "tool", t.Name)
 		c.once(fmt.Sprintf("/tools/%d/name", i), "tool", t.Name, seen[server], `to call a tool twice, list "steps" with ids of their own`)
+	}
+	for _, s := range d.Servers {
+		if fault, _ := CheckName(s.Name); fault != "" {
+			c.diags = append(c.diags, Diagnostic{Severity: SeverityError, Code: "name", Pointer: "/mcpServers/" + EscapePointer(s.Name),
+				Message: fmt.Sprintf("the name of server %q %s", s.Name, fault), Hint: "use letters, digits, _ - and ."})
+		}
 	}
 	return c.diags
 }

@@ -54,6 +54,7 @@ type Arguments struct {
 
 // A Read is one compiled binding.
 type Read struct {
+	Source     int // its place in Spec.Sources
 	Input      *Location
 	From       string // FromStep, FromInput or FromLiteral
 	Step       int    // as in Source
@@ -68,9 +69,8 @@ type Read struct {
 
 type read struct {
 	Read
-	source int // its number in Spec.Sources
-	path   string
-	value  any // of a literal, or the default
+	path  string
+	value any // of a literal, or the default
 }
 
 // A fill is a constant or default of the schema for a required member.

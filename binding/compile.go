@@ -109,7 +109,7 @@ func (c *compiler) sources() []*read {
 // read compiles one binding; nil after an error.
 func (c *compiler) read(i int) *read {
 	s := &c.spec.Sources[i]
-	r := &read{source: i, Read: Read{Step: s.Step, StepID: s.StepID, Take: s.Binding.Take, Optional: s.Binding.Optional}}
+	r := &read{Read: Read{Source: i, Step: s.Step, StepID: s.StepID, Take: s.Binding.Take, Optional: s.Binding.Optional}}
 	located := c.locate(r, s.Binding.Input)
 	if !c.source(r, s) || !located {
 		return nil
@@ -120,11 +120,11 @@ func (c *compiler) read(i int) *read {
 func (c *compiler) locate(r *read, input string) bool {
 	l, err := parseLocation(input, c.spec.Schema)
 	if err != nil {
-		c.fail(r.source, CodeInputPath, "", err.hint(), "%s", err.Problem)
+		c.fail(r.Source, CodeInputPath, "", err.hint(), "%s", err.Problem)
 		return false
 	}
 	if index, ok := l.at[0].(jp.Nth); ok {
-		c.fail(r.source, CodeInputPath, "", "", "the arguments are an object, so an input starts with a name and not with [%d]", index)
+		c.fail(r.Source, CodeInputPath, "", "", "the arguments are an object, so an input starts with a name and not with [%d]", index)
 		return false
 	}
 	r.Input = l
@@ -136,7 +136,7 @@ func (c *compiler) locate(r *read, input string) bool {
 	if len(e.place) > 0 {
 		where = placeName(e.place)
 	}
-	c.fail(r.source, CodeInputUnknown, "", e.hint, "%s %s", where, e.what)
+	c.fail(r.Source, CodeInputUnknown, "", e.hint, "%s %s", where, e.what)
 	return false
 }
 
@@ -144,7 +144,7 @@ func (c *compiler) source(r *read, s *Source) bool {
 	b := &s.Binding
 	ok := true
 	if b.Take != "" && b.Take != "first" && b.Take != "only" {
-		c.fail(r.source, CodeBinding, "take", `write "first" or "only", or leave it out for all matches`, "take %q is not known", b.Take)
+		c.fail(r.Source, CodeBinding, "take", `write "first" or "only", or leave it out for all matches`, "take %q is not known", b.Take)
 		ok = false
 	}
 	switch {
@@ -174,7 +174,7 @@ func (c *compiler) source(r *read, s *Source) bool {
 func (c *compiler) decode(r *read, member string, raw []byte) bool {
 	v, err := toolflow.DecodeValue(raw)
 	if err != nil {
-		c.fail(r.source, CodeBinding, member, "", "its %s is not JSON: %v", member, err)
+		c.fail(r.Source, CodeBinding, member, "", "its %s is not JSON: %v", member, err)
 		return false
 	}
 	r.value = v
@@ -184,7 +184,7 @@ func (c *compiler) decode(r *read, member string, raw []byte) bool {
 func (c *compiler) path(r *read, member, text string, under schema.Node) bool {
 	p, err := parsePath(text, under)
 	if err != nil {
-		c.fail(r.source, CodeOutputPath, member, err.hint(), "%s %q: %s", member, toolflow.Clip(text, 80), err.Problem)
+		c.fail(r.Source, CodeOutputPath, member, err.hint(), "%s %q: %s", member, toolflow.Clip(text, 80), err.Problem)
 		return false
 	}
 	if c.spec.Budget > 0 {
@@ -192,11 +192,11 @@ func (c *compiler) path(r *read, member, text string, under schema.Node) bool {
 	}
 	r.Path, r.path = p, p.String()
 	if member == "fromInput" && !p.singular {
-		c.fail(r.source, CodeOutputPath, member, "", "fromInput %s may match several values, and it names one", p)
+		c.fail(r.Source, CodeOutputPath, member, "", "fromInput %s may match several values, and it names one", p)
 		return false
 	}
 	if p.singular && (r.Take == "first" || r.Take == "only") {
-		c.say(r.source, toolflow.SeverityWarning, CodeBinding, "take", "leave it out", "take has no meaning: %s names one value", p)
+		c.say(r.Source, toolflow.SeverityWarning, CodeBinding, "take", "leave it out", "take has no meaning: %s names one value", p)
 	}
 	e := excluded(under, p.front)
 	if e == nil {
@@ -206,7 +206,7 @@ func (c *compiler) path(r *read, member, text string, under schema.Node) bool {
 	if len(e.place) == 0 {
 		where = r.of("output")
 	}
-	c.fail(r.source, CodeOutputUnknown, member, e.hint, "%s: %s %s", p, where, e.what)
+	c.fail(r.Source, CodeOutputUnknown, member, e.hint, "%s: %s %s", p, where, e.what)
 	return false
 }
 
@@ -230,11 +230,11 @@ func (c *compiler) apart(reads []*read) []*read {
 			continue
 		}
 		first, second := outer, r
-		if first.source > second.source {
+		if first.Source > second.Source {
 			first, second = second, first
 		}
-		c.fail(second.source, CodeOverlap, "", "keep one of the two", "the binding of %s writes the same place",
-			shown(c.spec.Sources[first.source].Binding.Input))
+		c.fail(second.Source, CodeOverlap, "", "keep one of the two", "the binding of %s writes the same place",
+			shown(c.spec.Sources[first.Source].Binding.Input))
 	}
 	return out
 }
@@ -245,16 +245,16 @@ func (c *compiler) settle(reads []*read) []*read {
 	for _, r := range reads {
 		if c.given(r.Input.at) {
 			r.Yields = true
-			c.say(r.source, toolflow.SeverityNote, CodeYields, "", "", "the value given at the call stands, %s is not used", r.subject())
+			c.say(r.Source, toolflow.SeverityNote, CodeYields, "", "", "the value given at the call stands, %s is not used", r.subject())
 			continue
 		}
 		if _, ok := walk(c.args.base, r.Input.at); ok {
-			c.say(r.source, toolflow.SeverityWarning, CodeOverLiteral, "", "keep one of the two", "%s replaces the literal value in the document", r.subject())
+			c.say(r.Source, toolflow.SeverityWarning, CodeOverLiteral, "", "keep one of the two", "%s replaces the literal value in the document", r.subject())
 		}
 		out = append(out, r)
 	}
 	byDocument := append(make([]*read, 0, len(reads)), reads...)
-	slices.SortFunc(byDocument, func(x, y *read) int { return cmp.Compare(x.source, y.source) })
+	slices.SortFunc(byDocument, func(x, y *read) int { return cmp.Compare(x.Source, y.Source) })
 	for _, r := range byDocument {
 		c.args.all = append(c.args.all, r.Read)
 	}

@@ -145,7 +145,7 @@ func (c *compiler) complete(reads []*read) {
 	c.args.missing = found.missing
 	slices.SortFunc(c.args.missing, func(x, y Missing) int { return compare(x.at, y.at) })
 	for _, r := range found.doubtful {
-		c.say(r.source, toolflow.SeverityNote, CodeMayBeMissing, "optional", `give a "default"`, "it is required, and this binding is optional and has no default")
+		c.say(r.Source, toolflow.SeverityNote, CodeMayBeMissing, "optional", `give a "default"`, "it is required, and this binding is optional and has no default")
 	}
 	marks := slices.Clone(c.args.marks)
 	for _, f := range found.fills {
@@ -180,7 +180,7 @@ func (c *compiler) picture(reads []*read) (any, []*read) {
 	for _, r := range reads {
 		next, err := set(picture, r.Input.at, 0, freshAfter(last, r.Input.at), r)
 		if err != nil {
-			c.fail(r.source, CodeInputPath, "", "", "%v", err)
+			c.fail(r.Source, CodeInputPath, "", "", "%v", err)
 			continue
 		}
 		picture, last = next, r.Input.at

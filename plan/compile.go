@@ -18,7 +18,7 @@ import (
 // file, after those about what came with the call. The plan is nil when there is no graph to show;
 // with errors among the diagnostics it must not be run.
 func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
-	c := &compiler{doc: doc, o: o, schemas: o.Schemas}
+	c := &compiler{doc: doc, o: o, schemas: o.Schemas, noted: map[string]bool{}}
 	if c.schemas == nil {
 		c.schemas = &schema.Cache{}
 	}
@@ -84,7 +84,7 @@ type compiler struct {
 	noServer    bool                                 // said that none is configured
 	offers      map[string]map[string]*toolflow.Tool // server -> name -> its live tool
 	liveTools   map[*toolflow.Tool]specFacts
-	drifts      map[string]bool // pointers of schemas whose difference was noted
+	noted       map[string]bool // what is said once: pointers of schemas that differ, servers and tools believed
 
 	number []int // doc number -> plan number
 	facts  []facts

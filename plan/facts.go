@@ -47,25 +47,27 @@ func (c *compiler) learnSpecs() {
 	for n, t := range c.doc.Tools {
 		at := fmt.Sprintf("/tools/%d", n)
 		f := &c.tools[n]
-		f.input = c.schema(t.InputSchema, at+"/inputSchema", t.Name, "inputSchema")
-		f.output = c.schema(t.OutputSchema, at+"/outputSchema", t.Name, "outputSchema")
+		f.input = c.schema(t.InputSchema, at+"/inputSchema", toolNamed(t.Name), "inputSchema")
+		f.output = c.schema(t.OutputSchema, at+"/outputSchema", toolNamed(t.Name), "outputSchema")
 		if f.input != nil && !slices.Equal(f.input.Root().Types(), []string{"object"}) {
-			c.failTool("schema", at+"/inputSchema", t.Name, `write "type": "object"`, "the root of inputSchema must be an object")
+			c.failTool("schema", at+"/inputSchema", toolNamed(t.Name), `write "type": "object"`, "the root of inputSchema must be an object")
 			f.input = nil // nothing is held against it
 		}
 		if t.InputSchema == nil && t.Server == "" {
-			c.failTool("missing_member", at, t.Name, `write one, or name the tool's "server", so that the server's own holds`, "the spec has no inputSchema")
+			c.failTool("missing_member", at, toolNamed(t.Name), `write one, or name the tool's "server", so that the server's own holds`, "the spec has no inputSchema")
 		}
 	}
 }
 
-func (c *compiler) failTool(code, pointer, tool, hint, format string, args ...any) {
+func (c *compiler) failTool(code, pointer, who, hint, format string, args ...any) {
 	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: code, Pointer: pointer, Hint: hint,
-		Message: fmt.Sprintf("tool %q: ", tool) + fmt.Sprintf(format, args...)})
+		Message: who + ": " + fmt.Sprintf(format, args...)})
 }
 
+func toolNamed(name string) string { return fmt.Sprintf("tool %q", name) }
+
 // schema compiles one schema; nil when there is none or it is broken, which is reported.
-func (c *compiler) schema(raw json.RawMessage, at, tool, what string) *schema.Schema {
+func (c *compiler) schema(raw json.RawMessage, at, who, what string) *schema.Schema {
 	if raw == nil {
 		return nil
 	}
@@ -76,11 +78,11 @@ func (c *compiler) schema(raw json.RawMessage, at, tool, what string) *schema.Sc
 		if errors.As(err, &bad) && at != "" { // the place in the document says where
 			message, pointer = bad.Message, at+bad.Pointer
 		}
-		c.failTool("schema", pointer, tool, "", "%s: %s", what, message)
+		c.failTool("schema", pointer, who, "", "%s: %s", what, message)
 		return nil
 	}
 	for _, w := range s.Warnings() {
-		c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "schema", Pointer: at, Message: fmt.Sprintf("tool %q: %s: %s", tool, what, w)})
+		c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "schema", Pointer: at, Message: fmt.Sprintf("%s: %s: %s", who, what, w)})
 	}
 	return s
 }
@@ -117,13 +119,10 @@ func (c *compiler) learn(i int, runs bool) {
 func (c *compiler) drift(i int, what string) {
 	n := c.specs[i]
 	key := fmt.Sprintf("/tools/%d/%s", n, what)
-	if c.drifts[key] {
+	if c.noted[key] {
 		return
 	}
-	if c.drifts == nil {
-		c.drifts = map[string]bool{}
-	}
-	c.drifts[key] = true
+	c.noted[key] = true
 	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityNote, Code: "drift", Pointer: key,
 		Message: fmt.Sprintf("tool %q: the %s of server %q differs from the document's", c.doc.Tools[n].Name, what, c.facts[i].server)})
 }
@@ -144,8 +143,8 @@ func (c *compiler) liveSchemas(server string, t *toolflow.Tool) specFacts {
 		return f
 	}
 	f := specFacts{
-		input:  c.schema(t.InputSchema, "", t.Name, fmt.Sprintf("inputSchema of server %q", server)),
-		output: c.schema(t.OutputSchema, "", t.Name, fmt.Sprintf("outputSchema of server %q", server)),
+		input:  c.schema(t.InputSchema, "", toolNamed(t.Name), fmt.Sprintf("inputSchema of server %q", server)),
+		output: c.schema(t.OutputSchema, "", toolNamed(t.Name), fmt.Sprintf("outputSchema of server %q", server)),
 	}
 	if c.liveTools == nil {
 		c.liveTools = map[*toolflow.Tool]specFacts{}
@@ -310,6 +309,7 @@ func (c *compiler) safety(i int, f *facts) (safe bool, why, asks string) {
 			safe, why = true, h.name+" of the document"
 		case isTrue(h.server) && believed:
 			safe, why = true, h.name+" of server "+f.server
+			c.believe(i, h.name)
 		}
 	}
 	switch {
@@ -333,6 +333,17 @@ func (c *compiler) safety(i int, f *facts) (safe bool, why, asks string) {
 		}
 	}
 	return safe, why, asks
+}
+
+// believe notes, once for each tool, that a server's own word lets a call be repeated.
+func (c *compiler) believe(i int, hint string) {
+	key := c.facts[i].server + "\x00" + c.steps[i].Tool
+	if c.noted[key] {
+		return
+	}
+	c.noted[key] = true
+	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityNote, Code: "believed", Pointer: c.stepAt(i), Hint: `"trust": false in the server's configuration ignores it`,
+		Message: fmt.Sprintf("tool %q may be called again: server %q says %s", c.steps[i].Tool, c.facts[i].server, hint)})
 }
 
 // trust is what the configuration says of a server; nil is nothing.

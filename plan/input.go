@@ -60,11 +60,12 @@ func (c *compiler) readInput(p *Plan) map[int]given {
 	if c.doc.InputSchema == nil {
 		c.spread(whole, steps)
 	} else {
-		if p.InputSchema = c.schema(c.doc.InputSchema, "/inputSchema", p.Name, "inputSchema"); p.InputSchema != nil {
+		if p.InputSchema = c.schema(c.doc.InputSchema, "/inputSchema", "the plan", "inputSchema"); p.InputSchema != nil {
 			c.inputNode = p.InputSchema.Root()
 		}
 		if whole != nil {
 			own.value = whole
+			c.checkMembers(whole, c.inputNode, "the input")
 		}
 	}
 	for _, a := range c.o.Input.Assignments {
@@ -80,7 +81,7 @@ func (c *compiler) readInput(p *Plan) map[int]given {
 		c.ownInput(p, own)
 	}
 	if c.doc.OutputSchema != nil {
-		p.OutputSchema = c.schema(c.doc.OutputSchema, "/outputSchema", p.Name, "outputSchema")
+		p.OutputSchema = c.schema(c.doc.OutputSchema, "/outputSchema", "the plan", "outputSchema")
 	}
 	return steps
 }
@@ -100,6 +101,7 @@ func (c *compiler) spread(whole map[string]any, steps map[int]given) {
 			c.fail("input", "", "", "", "the input of %q must be an object of arguments, not %s", id, toolflow.KindOf(whole[id]))
 		default:
 			steps[i] = given{value: args}
+			c.checkMembers(args, c.facts[i].inputNode(), fmt.Sprintf("the input of %q", id))
 		}
 	}
 }
@@ -153,19 +155,36 @@ func (c *compiler) assign(a Assignment, path string, node schema.Node, into *giv
 
 // checkDeclared warns of a value that an open schema takes without knowing it: it may be misspelt.
 func (c *compiler) checkDeclared(a Assignment, path string, node schema.Node) {
-	names := node.Properties()
 	head := path
 	if end := strings.IndexAny(path, ".["); end >= 0 {
 		head = path[:end]
 	}
-	if len(names) == 0 || head == "" || slices.Contains(names, head) || slices.Contains(names, path) {
+	if head == "" || slices.Contains(node.Properties(), path) {
 		return
 	}
-	hint := toolflow.DidYouMean(head, names)
+	hint := ""
 	if _, isStep := c.resolver.ID(head); isStep && c.doc.InputSchema != nil && !a.Step {
 		hint = fmt.Sprintf("a step's argument is given with --set %s=…", a.Path)
 	}
-	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "input", Hint: hint, Message: fmt.Sprintf("%s %s: the schema declares no %q", a.flag(), a.Path, head)})
+	c.undeclared(head, node, a.flag()+" "+a.Path, hint)
+}
+
+// checkMembers does the same for the members of an object.
+func (c *compiler) checkMembers(object map[string]any, node schema.Node, what string) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		c.undeclared(name, node, what, "")
+	}
+}
+
+func (c *compiler) undeclared(name string, node schema.Node, what, hint string) {
+	names := node.Properties()
+	if len(names) == 0 || slices.Contains(names, name) {
+		return
+	}
+	if hint == "" {
+		hint = toolflow.DidYouMean(name, names)
+	}
+	c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "input", Hint: hint, Message: fmt.Sprintf("%s: the schema declares no %q", what, name)})
 }
 
 // coerce reads the text of an assignment by what the schema takes: as it stands where a string is

@@ -26,8 +26,10 @@ func (c *compiler) output(p *Plan, targets []int) {
 	if c.doc.Output == nil {
 		return
 	}
-	if args, reads := c.described(); len(targets) == 0 {
+	if args, reads := c.described(len(targets) == 0); len(targets) == 0 {
 		p.Output, p.Reads = args, reads
+	} else {
+		p.OutputSchema = nil // it describes what is not returned
 	}
 }
 
@@ -39,8 +41,9 @@ func readAll(steps []int) []Read {
 	return reads
 }
 
-// described compiles the document's `output`. Its members are names, never locations.
-func (c *compiler) described() (*binding.Arguments, []Read) {
+// described compiles the document's `output`; returned tells whether the run returns it. Its members
+// are names, never locations.
+func (c *compiler) described(returned bool) (*binding.Arguments, []Read) {
 	var spec binding.Spec
 	names := map[string]string{} // by the location that means just that name
 	for _, b := range c.doc.Output {
@@ -62,6 +65,9 @@ func (c *compiler) described() (*binding.Arguments, []Read) {
 		}
 		d.Path = name
 		c.say(d)
+	}
+	if returned {
+		c.checkOwnInput(args, "", func(r binding.Read) string { return outputAt(names[spec.Sources[r.Source].Binding.Input]) })
 	}
 	return args, reads(spec.Sources)
 }

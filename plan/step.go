@@ -37,16 +37,14 @@ func (c *compiler) step(i int, runs bool, given given) Step {
 		return s
 	}
 	c.checkContinue(i)
-	if runs {
-		c.checkOwnInput(i, sources)
-	}
+	lacks := runs && c.checkOwnInput(args, s.ID, func(r binding.Read) string { return c.bindingAt(i, sources[r.Source].Binding) })
 	if runs && f.input != nil {
 		s.Missing = args.Missing()
 		for _, m := range s.Missing {
 			c.missing(i, m, "")
 		}
 		drifted := c.checkDrift(i, &s, spec)
-		if len(s.Missing) == 0 && !drifted {
+		if len(s.Missing) == 0 && !drifted && !lacks {
 			c.checkStatic(i, &s)
 		}
 	}
@@ -115,25 +113,31 @@ func (c *compiler) checkDrift(i int, s *Step, spec binding.Spec) (broken bool) {
 
 const byServer = " (by the server's own inputSchema)"
 
-// checkOwnInput finds what a step reads from the plan's own input and nobody has given (rule P7).
-func (c *compiler) checkOwnInput(i int, sources []binding.Source) {
-	for _, s := range sources {
-		b := s.Binding
-		if b.FromInput == "" || b.Optional || b.Default != nil {
+// checkOwnInput finds what bindings read from the plan's own input and nobody has given (rule P7). It
+// reports whether anything is lacking.
+func (c *compiler) checkOwnInput(args *binding.Arguments, step string, at func(binding.Read) string) (lacks bool) {
+	for _, r := range args.Reads() {
+		if r.From != binding.FromInput || r.Optional || r.HasDefault || r.Yields || !r.Path.Singular() {
 			continue
 		}
-		path, err := binding.ParsePath(b.FromInput, c.inputNode)
-		if err != nil {
-			continue // reported when it was compiled
-		}
-		if _, ok := path.Node(c.inputNode).Default(); ok || slices.ContainsFunc(c.inputLacks, func(m binding.Missing) bool { return m.Path == b.FromInput }) {
+		if _, ok := r.Path.Node(c.inputNode).Default(); ok {
 			continue
 		}
-		if values, err := path.Select(c.inputValue); err == nil && len(values) == 0 && path.Singular() {
-			c.fail("missing_input", c.bindingAt(i, b), c.steps[i].ID, fmt.Sprintf("give it with -i '%s=…'", b.FromInput),
-				"input %s reads the plan's input %s, which is not given", b.Input, b.FromInput)
+		if values, err := r.Path.Select(c.inputValue); err != nil || len(values) > 0 {
+			continue
 		}
+		lacks = true
+		name := strings.TrimPrefix(r.Path.String(), "$.")
+		if slices.ContainsFunc(c.inputLacks, func(m binding.Missing) bool { return m.Path == name }) {
+			continue // said already
+		}
+		what := "input " + r.Input.String()
+		if step == "" {
+			what = "the plan's output"
+		}
+		c.fail("missing_input", at(r), step, fmt.Sprintf("give it with -i '%s=…'", name), "%s reads the plan's input %s, which is not given", what, name)
 	}
+	return lacks
 }
 
 // reads lists the steps that sources read, each once.

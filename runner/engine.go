@@ -201,6 +201,7 @@ func (e *engine) submit(ev toolflow.Event, durable chan<- error) {
 func (e *engine) act(ev toolflow.Event, journalErr error, durable chan<- error) {
 	if journalErr != nil && e.broken == nil {
 		e.broken = fmt.Errorf("the journal cannot be written: %w", journalErr)
+		e.state.Apply(toolflow.Event{Kind: toolflow.EventRunStopping, Because: e.broken.Error()})
 	}
 	follow, err := e.state.Apply(ev)
 	if err != nil && e.fault == nil {

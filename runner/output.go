@@ -58,7 +58,12 @@ func (m *mapper) output() (output, *toolflow.Failure) {
 	var why error = errors.New("there is no structuredContent, and the content is not one text block that holds JSON")
 	var broken *output // JSON in the text that breaks the schema
 	if len(blocks) == 1 && blocks[0].Type == "text" {
-		if v, err := toolflow.DecodeValue([]byte(blocks[0].Text)); err == nil {
+		v, err := toolflow.DecodeValue([]byte(blocks[0].Text))
+		var bad *toolflow.ValueError
+		if errors.As(err, &bad) && bad.Limit {
+			return output{}, unreadable("the text's JSON", err)
+		}
+		if err == nil {
 			out := output{value: v, raw: json.RawMessage(strings.TrimSpace(blocks[0].Text)), mapping: toolflow.MappingJSONText, notes: []string{"the output was read from the text: there is no structuredContent"}}
 			if err = m.schema.Validate(v); err == nil {
 				return out, nil

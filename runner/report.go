@@ -83,7 +83,7 @@ func (e *engine) report(ctx context.Context) (*Report, error) {
 	if report.Status == toolflow.RunInterrupted {
 		cause = errors.Join(cause, context.Cause(ctx))
 	}
-	if cause != nil && report.Status == toolflow.RunSucceeded {
+	if (e.fault != nil || e.broken != nil) && ctx.Err() == nil {
 		report.Status = toolflow.RunFailed
 	}
 	if report.Status != toolflow.RunSucceeded {

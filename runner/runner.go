@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,21 +123,28 @@ func (r *Runner) prepare(ctx context.Context, doc *toolflow.Document, in plan.In
 	if toolflow.HasErrors(diags) || !lists {
 		return p, nil, diags, invalid(diags)
 	}
-	live, down, err := listAll(ctx, lister, p.ServersToAsk())
-	if err != nil {
-		return p, nil, diags, err
+	o.Live = plan.Live{}
+	down := map[string]error{}
+	for asked := 0; ; { // what a trusted server says it needs may bring in steps of others
+		ask := slices.DeleteFunc(p.ServersToAsk(), func(name string) bool { return o.Live[name] != nil || down[name] != nil })
+		if len(ask) == 0 && asked > 0 {
+			return p, down, diags, invalid(diags)
+		}
+		asked++
+		if err := listAll(ctx, lister, ask, o.Live, down); err != nil {
+			return p, nil, diags, err
+		}
+		if len(down) > 0 && !r.o.KeepGoing {
+			return p, nil, diags, &ServerError{down}
+		}
+		if p, diags = plan.Compile(doc, o); p == nil {
+			return nil, nil, diags, invalid(diags)
+		}
 	}
-	if len(down) > 0 && !r.o.KeepGoing {
-		return p, nil, diags, &ServerError{down}
-	}
-	o.Live = live
-	p, diags = plan.Compile(doc, o)
-	return p, down, diags, invalid(diags)
 }
 
-// listAll asks all servers side by side. down holds those that gave no list.
-func listAll(ctx context.Context, lister Lister, servers []string) (live plan.Live, down map[string]error, err error) {
-	live, down = plan.Live{}, map[string]error{}
+// listAll asks servers side by side; down takes those that give no list.
+func listAll(ctx context.Context, lister Lister, servers []string, live plan.Live, down map[string]error) error {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, server := range servers {
@@ -147,12 +155,12 @@ func listAll(ctx context.Context, lister Lister, servers []string) (live plan.Li
 			if err != nil {
 				down[server] = err
 			} else {
-				live[server] = tools
+				live[server] = append([]toolflow.Tool{}, tools...) // asked, even when it has none
 			}
 		})
 	}
 	wg.Wait()
-	return live, down, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 func invalid(diags []toolflow.Diagnostic) error {

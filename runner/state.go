@@ -228,7 +228,7 @@ func (s *State) finish() {
 }
 
 // delay is the wait before the next attempt: the policy's backoff, doubled after each attempt, with
-// up to a quarter of jitter, or what the server asked for when that is longer. The jitter comes from
+// up to a quarter of jitter, or what the server asked for when that is longer, an hour at most. The jitter comes from
 // the run, the step and the attempt, so that a replay gives the same.
 func (s *State) delay(i int, wish time.Duration) time.Duration {
 	step := &s.steps[i]
@@ -239,7 +239,7 @@ func (s *State) delay(i int, wish time.Duration) time.Duration {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s/%s/%d", s.o.Run, s.plan.Steps[i].ID, step.attempt)
 	d -= d * time.Duration(h.Sum32()%1000) / 4000
-	return max(d, wish)
+	return max(d, min(wish, time.Hour))
 }
 
 // Done reports whether nothing is in flight and nothing can start, now or later.

@@ -114,32 +114,34 @@ func (a *app) load(path string, f *planFlags) (*loaded, error) {
 	if l.input, err = a.readInput(f); err != nil {
 		return nil, err
 	}
-	if toolflow.HasErrors(l.diags) && l.doc != nil {
-		l.compileRest(f)
+	if l.doc == nil { // nothing of it could be read
+		return l, &runner.InvalidError{Diagnostics: l.diags}
 	}
-	l.diags = append(l.diags, others...)
 	for _, s := range l.allServers() {
 		if err := mcpclient.Check(s); err != nil {
-			l.diags = append(l.diags, configDiagnostics(err)...)
+			others = append(others, configDiagnostics(err, s)...)
 		}
 	}
 	if f.strict {
-		l.diags = refuse(l.diags, toolflow.SeverityWarning)
+		refuse(l.diags, toolflow.SeverityWarning)
+		refuse(others, toolflow.SeverityWarning)
 	}
-	if toolflow.HasErrors(l.diags) {
+	if toolflow.HasErrors(l.diags) || toolflow.HasErrors(others) {
+		l.compileRest(f)
+	}
+	if l.diags = append(others, l.diags...); toolflow.HasErrors(l.diags) {
 		return l, &runner.InvalidError{Diagnostics: l.diags}
 	}
 	return l, nil
 }
 
 // refuse makes errors of the diagnostics of a severity.
-func refuse(ds []toolflow.Diagnostic, severity toolflow.Severity) []toolflow.Diagnostic {
+func refuse(ds []toolflow.Diagnostic, severity toolflow.Severity) {
 	for i := range ds {
 		if ds[i].Severity == severity {
 			ds[i].Severity = toolflow.SeverityError
 		}
 	}
-	return ds
 }
 
 // compileRest adds what is wrong with a document beside the errors that were found when it was read.
@@ -265,9 +267,11 @@ func (a *app) planClient(l *loaded, f *planFlags, quiet bool) (*mcpclient.Client
 	if err == nil {
 		return c, nil
 	}
-	p, _ := plan.Compile(l.doc, f.options(l))
-	if p == nil {
-		return nil, err
+	p, diags := plan.Compile(l.doc, f.options(l))
+	if toolflow.HasErrors(diags) {
+		var invalid *runner.InvalidError
+		errors.As(err, &invalid)
+		return nil, &runner.InvalidError{Diagnostics: append(invalid.Diagnostics, diags...)}
 	}
 	asked := p.ServersToAsk()
 	return a.client(slices.DeleteFunc(l.allServers(), func(s toolflow.Server) bool { return !slices.Contains(asked, s.Name) }), quiet)
@@ -281,17 +285,24 @@ func (a *app) client(servers []toolflow.Server, quiet bool) (*mcpclient.Client, 
 		}
 	}})
 	if err != nil {
-		return nil, &runner.InvalidError{Diagnostics: configDiagnostics(err)}
+		return nil, &runner.InvalidError{Diagnostics: configDiagnostics(err, servers...)}
 	}
 	onKill(c.Kill)
 	return c, nil
 }
 
 // configDiagnostics says what is wrong with configurations of servers, each on a line of its own.
-func configDiagnostics(err error) []toolflow.Diagnostic {
+func configDiagnostics(err error, servers ...toolflow.Server) []toolflow.Diagnostic {
 	var ds []toolflow.Diagnostic
 	for _, line := range strings.Split(err.Error(), "\n") {
-		ds = append(ds, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "servers", Message: line})
+		d := toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: "servers", Message: line}
+		for _, s := range servers {
+			if message, ok := strings.CutPrefix(line, s.File+": "); ok && s.File != "" {
+				d.File, d.Message = s.File, message
+				break
+			}
+		}
+		ds = append(ds, d)
 	}
 	return ds
 }

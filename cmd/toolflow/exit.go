@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/toolflow-go/toolflow"
+	"github.com/toolflow-go/toolflow/render"
 	"github.com/toolflow-go/toolflow/runner"
 )
 
@@ -125,6 +126,17 @@ func runCode(run *runner.RunError) int {
 	return exitFailed
 }
 
+// decisive is the step that the exit code speaks of, else the first that failed.
+func decisive(run *runner.RunError) *runner.StepError {
+	code := runCode(run)
+	for _, s := range run.Steps {
+		if stepCode(s) == code {
+			return s
+		}
+	}
+	return run.Steps[0]
+}
+
 func stepCode(s *runner.StepError) int {
 	if s.Status == toolflow.StatusUnknown {
 		return exitNeedsPerson
@@ -157,11 +169,8 @@ func codeName(err error) string {
 	case errors.As(err, &output):
 		return output.Code
 	case errors.As(err, &run) && len(run.Steps) > 0:
-		code := runCode(run)
-		for _, s := range run.Steps {
-			if stepCode(s) == code {
-				return s.Failure.Code
-			}
+		if s := decisive(run); stepCode(s) == runCode(run) {
+			return s.Failure.Code
 		}
 	}
 	return map[int]string{exitInternal: "internal", exitUsage: "usage", exitUnauthorized: "unauthorized", exitUnreachable: "unreachable", exitFailed: "failed",
@@ -180,7 +189,7 @@ func (a *app) finish(err error) int {
 		a.explain(err)
 	}
 	if a.output == "json" || a.output == "jsonl" {
-		fmt.Fprintln(a.stderr, string(errorLine(err)))
+		fmt.Fprintln(a.stderr, render.EscapeJSON(string(errorLine(err))))
 	}
 	return exitCode(err)
 }
@@ -236,7 +245,7 @@ func errorLine(err error) []byte {
 			}
 		}
 	case errors.As(err, &run) && len(run.Steps) > 0:
-		line.Step = run.Steps[0].Step
+		line.Step = decisive(run).Step
 	}
 	return marshal(map[string]any{"error": line})
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolflow-go/toolflow"
 	"github.com/toolflow-go/toolflow/render"
 )
 
@@ -24,11 +26,15 @@ func (a *app) graphCommand() *cobra.Command {
 				return &usageError{err: fmt.Errorf("-o %q is not known (write stages or mermaid)", output)}
 			}
 			p, diags, err := a.compile(c.Context(), args[0], f, false)
-			if p == nil {
+			// a plan that still lacks inputs can be drawn all the same
+			faulty := func(d toolflow.Diagnostic) bool {
+				return d.Severity == toolflow.SeverityError && d.Code != "missing_input"
+			}
+			if p == nil || slices.ContainsFunc(diags, faulty) {
 				a.showDiagnostics(diags, false, false)
 				return err
 			}
-			if output == "mermaid" { // a plan that still lacks inputs can be drawn all the same
+			if output == "mermaid" {
 				return render.Mermaid(a.stdout, picture(p))
 			}
 			return render.Stages(a.stdout, picture(p), p.Graph.Stages())

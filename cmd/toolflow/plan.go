@@ -71,7 +71,7 @@ func (a *app) showPlan(ctx context.Context, path string, f *planFlags, online bo
 	p, diags, err := a.compile(ctx, path, f, online)
 	switch {
 	case output == "json":
-		a.printJSON(planDocument(p, diags))
+		a.printJSON(planDocument(p, withReason(diags, err)))
 	case p != nil:
 		if err := a.printPlan(p); err != nil {
 			return err

@@ -110,7 +110,10 @@ func (a *app) runPlan(ctx context.Context, path string, f *runFlags) error {
 		report.Plan = l.doc.Name
 	}
 	if err == nil {
-		report, err = a.runLoaded(ctx, l, f)
+		name := report.Plan
+		if report, err = a.runLoaded(ctx, l, f); report.Plan == "" {
+			report.Plan = name
+		}
 		report.Diagnostics = append(l.diags, report.Diagnostics...)
 	}
 	return a.showReport(report, err, f)

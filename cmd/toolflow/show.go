@@ -104,10 +104,7 @@ func (a *app) showReport(r *runner.Report, err error, f *runFlags) error {
 	if !a.diagnosed {
 		a.showDiagnostics(r.Diagnostics, f.quiet, f.verbose)
 	}
-	var run *runner.RunError
-	if err != nil && r.Steps == nil && !errors.As(err, &run) && !toolflow.HasErrors(r.Diagnostics) { // nothing was called: the document says why
-		r.Diagnostics = append(r.Diagnostics, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: codeName(err), Message: err.Error()})
-	}
+	r.Diagnostics = withReason(r.Diagnostics, err)
 	switch {
 	case f.output == "json":
 		a.printJSON(runDocument(r))
@@ -116,6 +113,16 @@ func (a *app) showReport(r *runner.Report, err error, f *runFlags) error {
 	}
 	a.showFailures(r, err)
 	return err
+}
+
+// withReason adds an error that no step and no diagnostic tells of, such as a server that did not
+// start, so that the JSON documents say it too.
+func withReason(ds []toolflow.Diagnostic, err error) []toolflow.Diagnostic {
+	var run *runner.RunError
+	if err == nil || errors.As(err, &run) || toolflow.HasErrors(ds) {
+		return ds
+	}
+	return append(ds, toolflow.Diagnostic{Severity: toolflow.SeverityError, Code: codeName(err), Message: err.Error()})
 }
 
 // showOutput prints the result: a string as plain text, anything else as JSON. Its bytes are exact

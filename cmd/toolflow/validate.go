@@ -110,5 +110,12 @@ func githubLine(d toolflow.Diagnostic) string {
 	if d.Hint != "" {
 		message += " (" + d.Hint + ")"
 	}
-	return fmt.Sprintf("::%s file=%s,line=%d,col=%d,title=%s::%s", kind, property.Replace(d.File), d.Line, d.Column, property.Replace(d.Code), text.Replace(message))
+	place := ""
+	if d.File != "" {
+		place = "file=" + property.Replace(d.File) + ","
+	}
+	if d.Line > 0 {
+		place += fmt.Sprintf("line=%d,col=%d,", d.Line, d.Column)
+	}
+	return fmt.Sprintf("::%s %stitle=%s::%s", kind, place, property.Replace(d.Code), text.Replace(message))
 }
