@@ -22,12 +22,10 @@ type Document struct {
 
 	Servers []Server // in document order
 	Tools   []Tool
-	Steps   []Step // nil without `steps`
+	Steps   []Step // nil without `steps`: then each tool is a step
 	Inputs  []StepInput
 	Output  []Binding // Input is the name in the plan's output; nil without `output`
 	Policy  Policy
-
-	HasSteps bool // whether `steps` was given
 
 	source source
 	broken bool // reading it gave errors
@@ -52,7 +50,7 @@ type place struct{ line, column int }
 // EffectiveSteps gives the steps that the document describes: those of `steps`, or one per tool.
 // The second value tells for each which tool of the document specifies it, -1 for none.
 func (d *Document) EffectiveSteps() ([]Step, []int) {
-	if !d.HasSteps {
+	if d.Steps == nil {
 		steps, specs := make([]Step, len(d.Tools)), make([]int, len(d.Tools))
 		for i, t := range d.Tools {
 			steps[i] = Step{ID: t.Name, Tool: t.Name, Server: t.Server}

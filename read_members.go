@@ -21,7 +21,7 @@ func (r *reader) document() (seen members, err error) {
 	err = r.object("the document", func(name string) error {
 		switch name {
 		case "toolflow":
-			if err := r.text(name, &d.Version); err != nil || d.Version == "1" {
+			if err := r.text(name, &d.Version); err != nil || d.Version == "1" || d.Version == "" {
 				return err
 			}
 			r.say(SeverityError, "version", `write "toolflow": "1"`, "version %q of the document is not known", d.Version)
@@ -42,7 +42,9 @@ func (r *reader) document() (seen members, err error) {
 			seen.tools = true
 			return r.array(name, r.tool)
 		case "steps":
-			d.HasSteps = true
+			if d.Steps == nil {
+				d.Steps = []Step{}
+			}
 			return r.array(name, r.step)
 		case "inputs":
 			return r.inputs()
@@ -76,15 +78,15 @@ func (r *reader) kindOfDocument(seen members) {
 	switch {
 	case seen.foreign == "jsonrpc":
 		kind(`save the "result" of the message alone: {"tools": […]}`, "the document is a JSON-RPC message, not a plan")
-	case seen.foreign != "" && !seen.tools && !r.doc.HasSteps:
+	case seen.foreign != "" && !seen.tools && r.doc.Steps == nil:
 		kind("toolflow runs MCP tools: put an MCP server in front of the interface", "the document is an OpenAPI file, not a plan")
-	case !seen.tools && !r.doc.HasSteps && seen.parameters:
+	case !seen.tools && r.doc.Steps == nil && seen.parameters:
 		kind(`a plan holds "tools", each with an "inputSchema"`, "the document is a toolmetadata file, not a plan")
-	case !seen.tools && !r.doc.HasSteps && r.doc.InputSchema != nil && r.doc.Name != "":
+	case !seen.tools && r.doc.Steps == nil && r.doc.InputSchema != nil && r.doc.Name != "":
 		kind(`put it into {"tools": […]}`, "the document is a single tool, not a plan")
-	case !seen.tools && !r.doc.HasSteps && len(r.doc.Servers) > 0:
-		kind("give it with --servers, beside a plan", "the document holds servers, but no tools or steps")
-	case !seen.tools && !r.doc.HasSteps:
+	case !seen.tools && r.doc.Steps == nil && len(r.doc.Servers) > 0:
+		r.sayAt("", SeverityError, "kind", "give it with --servers, beside a plan", "the document holds servers, but no tools or steps")
+	case !seen.tools && r.doc.Steps == nil:
 		r.sayAt("", SeverityError, "kind", `{"tools": […]} or {"steps": […]}`, `the document has neither "tools" nor "steps"`)
 	case seen.more:
 		r.sayAt("/nextCursor", SeverityWarning, "incomplete", "save the other pages too", "the document is one page of a longer list of tools")

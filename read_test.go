@@ -115,7 +115,7 @@ func TestResolver(t *testing.T) {
 	}{
 		{"a", 1, 0, ""}, {"search", 1, 0, ""}, {"fetch", 1, 2, ""}, {"search2", 0, 3, ""},
 		{"search", 0, -1, `"search" is the tool of this step alone; a step cannot wait for itself`},
-		{"fetch", 0, -1, `"fetch" is ambiguous: the steps b, c call that tool; write the step's id into its own "dependencies": {"requires": ["b"]}`},
+		{"fetch", 0, -1, `"fetch" is ambiguous: the steps b, c call that tool; name one by its id, such as "b", in "dependencies" of the step's own`},
 		{"serach2", 0, -1, `"serach2" is no step, and no step calls a tool of that name; did you mean "search2"?`},
 	} {
 		got, message, hint := r.Resolve(c.name, c.asker)

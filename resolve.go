@@ -69,7 +69,7 @@ func (r *Resolver) Resolve(name string, asker int) (step int, message, hint stri
 		return step, "", ""
 	}
 	return -1, fmt.Sprintf("%q is ambiguous: the steps %s call that tool", name, strings.Join(candidates, ", ")),
-		fmt.Sprintf(`write the step's id into its own "dependencies": {"requires": [%q]}`, candidates[0])
+		fmt.Sprintf(`name one by its id, such as %q, in "dependencies" of the step's own`, candidates[0])
 }
 
 // suggest finds the name that was probably meant. It is careful with time: in a large plan full of
@@ -92,7 +92,7 @@ func (r *Resolver) suggest(name string) string {
 // CheckNames says which names of steps and tools are refused, odd, or stand twice (rules D3, D6).
 func (d *Document) CheckNames() []Diagnostic {
 	c := nameChecker{doc: d}
-	if d.HasSteps {
+	if d.Steps != nil {
 		seen := map[string]string{}
 		for i, s := range d.Steps {
 			c.name(fmt.Sprintf("/steps/%d", i), "step", s.ID)
@@ -105,7 +105,7 @@ func (d *Document) CheckNames() []Diagnostic {
 	seen := map[string]map[string]string{}
 	for i, t := range d.Tools {
 		server := t.Server
-		if !d.HasSteps {
+		if d.Steps == nil {
 			server = "" // each tool is a step, and the ids of steps are unique
 		}
 		if seen[server] == nil {

@@ -18,13 +18,16 @@ import (
 // file, after those about what came with the call. The plan is nil when there is no graph to show;
 // with errors among the diagnostics it must not be run.
 func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
-	c := &compiler{doc: doc, o: o, schemas: o.Schemas, noted: map[string]bool{}}
+	c := &compiler{doc: doc, o: o, schemas: o.Schemas, noted: map[string]bool{}, liveSchemas: map[string]*schema.Schema{}}
 	if c.schemas == nil {
 		c.schemas = &schema.Cache{}
 	}
 	c.diags = append(c.diags, doc.CheckNames()...)
 	c.steps, c.specs = doc.EffectiveSteps()
 	c.resolver = toolflow.NewResolver(c.steps)
+	if len(c.steps) == 0 {
+		c.fail("empty", "", "", `it needs "tools" or "steps"`, "the document has no step: there is nothing to run")
+	}
 	c.setServers()
 	c.learnSpecs()
 	c.facts = make([]facts, len(c.steps))
@@ -83,8 +86,8 @@ type compiler struct {
 	serverNames []string
 	noServer    bool                                 // said that none is configured
 	offers      map[string]map[string]*toolflow.Tool // server -> name -> its live tool
-	liveTools   map[*toolflow.Tool]specFacts
-	noted       map[string]bool // what is said once: pointers of schemas that differ, servers and tools believed
+	liveSchemas map[string]*schema.Schema            // of servers' tools, nil for none or a broken one
+	noted       map[string]bool                      // what is said once: pointers of schemas that differ, servers and tools believed
 
 	number []int // doc number -> plan number
 	facts  []facts
@@ -115,7 +118,7 @@ func (c *compiler) fail(code, pointer, step, hint, format string, args ...any) {
 
 // stepAt is the pointer of a step, or of the tool that stands for it.
 func (c *compiler) stepAt(i int) string {
-	if c.doc.HasSteps {
+	if c.doc.Steps != nil {
 		return fmt.Sprintf("/steps/%d", i)
 	}
 	return fmt.Sprintf("/tools/%d", i)
@@ -216,7 +219,7 @@ func (c *compiler) findTargets() []int {
 		}
 		targets = append(targets, i)
 	}
-	if len(c.o.Targets) > 0 || c.o.All || c.doc.HasSteps || len(c.doc.Tools) < 2 {
+	if len(c.o.Targets) > 0 || c.o.All || c.doc.Steps != nil || len(c.doc.Tools) < 2 {
 		return targets
 	}
 	for _, t := range c.doc.Tools {

@@ -78,3 +78,32 @@ func TestStrictRefusesWarnings(t *testing.T) {
 		{"strict", doc, plan.Options{Strict: true}, `plan.json:1:68: step "b": requires "a" twice (leave one)`},
 	})
 }
+
+// One broken binding hides nothing else of its step; what it would have filled is not missing.
+func TestMissingBesideABrokenBinding(t *testing.T) {
+	const tools = `"tools":[{"name":"a","inputSchema":{"type":"object"}},
+ {"name":"e","inputSchema":{"type":"object","properties":{"message":{"type":"string"},"n":{"type":"integer"}},"required":["message","n"]}}]`
+	check(t, []said{
+		{"another is missing", `{` + tools + `,"steps":[{"tool":"a"},
+ {"tool":"e","dependencies":{"bindings":{"message":{"fromTool":"a","outputPath":"x[].y"}}}}]}`, plan.Options{},
+			`plan.json:3:2: e.n is required and nothing provides it (give it with -i 'e.n=…')` + "\n" +
+				`plan.json:3:68: step "e": input message: outputPath "x[].y": this is JMESPath, not JSONPath (write $.x[*].y)`},
+		{"misspelt", `{` + tools + `,"steps":[{"tool":"a"},
+ {"tool":"e","arguments":{"n":1},"dependencies":{"bindings":{"mesage":{"fromTool":"a","outputPath":"x"}}}}]}`, plan.Options{},
+			`plan.json:3:2: warning: step "e": input mesage: the input schema declares no "mesage" (did you mean "message"?)` + "\n" +
+				`plan.json:3:2: e.message is required and nothing provides it (give it with -i 'e.message=…')`},
+		{"nothing to run", `{"steps":[]}`, plan.Options{}, `the document has no step: there is nothing to run (it needs "tools" or "steps")`},
+	})
+}
+
+// A broken schema of a server matters as far as it is used.
+func TestBrokenLiveSchema(t *testing.T) {
+	live := tool("e", `{"type":"objekt"}`)
+	live.OutputSchema = json.RawMessage(`{"type":"objekt"}`)
+	o := plan.Options{Live: plan.Live{"s": {live}}}
+	_, got := compile(t, `{"mcpServers":{"s":{"command":"x"}},"tools":[{"name":"e","inputSchema":{"type":"object"},"outputSchema":{}}]}`, o)
+	const wrong = ` of server "s": got "objekt", want one of "array", "boolean", "integer", "null", "number", "object", "string", or array at /type`
+	same(t, "said", got, `warning: tool "e": inputSchema`+wrong+"\n"+`note: tool "e": outputSchema`+wrong)
+	_, got = compile(t, `{"mcpServers":{"s":{"command":"x"}},"steps":[{"tool":"e"}]}`, o)
+	same(t, "said", got, `tool "e": inputSchema`+wrong+"\n"+`tool "e": outputSchema`+wrong)
+}

@@ -29,7 +29,7 @@ func TestUnknownNames(t *testing.T) {
   "dependencies":{"requires":["fetch"]}}],
  "steps":[{"id":"a","tool":"fetch"},{"id":"b","tool":"fetch"},
   {"tool":"join"}]}`, plan.Options{},
-			`plan.json:2:31: step "join": requires: "fetch" is ambiguous: the steps a, b call that tool (write the step's id into its own "dependencies": {"requires": ["a"]})`},
+			`plan.json:2:31: step "join": requires: "fetch" is ambiguous: the steps a, b call that tool (name one by its id, such as "a", in "dependencies" of the step's own)`},
 		{"itself", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"dependencies":{"requires":["a"]}}]}`, plan.Options{},
 			`plan.json:1:55: tools wait for each other: a -> a (a step cannot wait for itself)`},
 		{"own tool", `{"steps":[{"id":"one","tool":"fetch","dependencies":{"requires":["fetch"]}}]}`, plan.Options{},

@@ -100,17 +100,15 @@ func (c *compiler) learn(i int, runs bool) {
 	if f.live == nil {
 		return
 	}
-	live := c.liveSchemas(f.server, f.live)
-	switch {
-	case f.spec == nil || f.spec.InputSchema == nil:
-		f.input = live.input
-	case differ(f.input, live.input):
-		f.serverOnly = live.input
+	if f.spec == nil || f.spec.InputSchema == nil {
+		f.input = c.liveSchema(f, f.live.InputSchema, "inputSchema", toolflow.SeverityError)
+	} else if own := c.liveSchema(f, f.live.InputSchema, "inputSchema", toolflow.SeverityWarning); differ(f.input, own) {
+		f.serverOnly = own
 		c.drift(i, "inputSchema")
 	}
 	if f.spec == nil || f.spec.OutputSchema == nil {
-		f.output = live.output
-	} else if differ(f.output, live.output) {
+		f.output = c.liveSchema(f, f.live.OutputSchema, "outputSchema", toolflow.SeverityError)
+	} else if differ(f.output, c.liveSchema(f, f.live.OutputSchema, "outputSchema", toolflow.SeverityNote)) {
 		c.drift(i, "outputSchema")
 	}
 }
@@ -137,20 +135,23 @@ func differ(a, b *schema.Schema) bool {
 	return err1 != nil || err2 != nil || !bytes.Equal(toolflow.AppendValue(nil, one), toolflow.AppendValue(nil, two))
 }
 
-// liveSchemas compiles the schemas of a server's tool, once.
-func (c *compiler) liveSchemas(server string, t *toolflow.Tool) specFacts {
-	if f, ok := c.liveTools[t]; ok {
-		return f
+// liveSchema compiles a schema of a server's tool, once. When it is broken, the severity tells how much
+// that matters: not at all where the document has one of its own, but for arguments that then go to the
+// server unchecked by it.
+func (c *compiler) liveSchema(f *facts, raw json.RawMessage, what string, severity toolflow.Severity) *schema.Schema {
+	key := f.server + "\x00" + f.live.Name + "\x00" + what
+	if s, ok := c.liveSchemas[key]; ok {
+		return s
 	}
-	f := specFacts{
-		input:  c.schema(t.InputSchema, "", toolNamed(t.Name), fmt.Sprintf("inputSchema of server %q", server)),
-		output: c.schema(t.OutputSchema, "", toolNamed(t.Name), fmt.Sprintf("outputSchema of server %q", server)),
+	before := len(c.diags)
+	s := c.schema(raw, "", toolNamed(f.live.Name), fmt.Sprintf("%s of server %q", what, f.server))
+	if s == nil {
+		for k := before; k < len(c.diags); k++ {
+			c.diags[k].Severity = severity
+		}
 	}
-	if c.liveTools == nil {
-		c.liveTools = map[*toolflow.Tool]specFacts{}
-	}
-	c.liveTools[t] = f
-	return f
+	c.liveSchemas[key] = s
+	return s
 }
 
 // findServer decides which server runs a step (rule D5).

@@ -2,10 +2,12 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolflow-go/toolflow"
 	"github.com/toolflow-go/toolflow/binding"
@@ -190,6 +192,9 @@ func (c *compiler) undeclared(name string, node schema.Node, what, hint string) 
 // coerce reads the text of an assignment by what the schema takes: as it stands where a string is
 // accepted, else as JSON.
 func coerce(a Assignment, node schema.Node) (any, error) {
+	if !utf8.ValidString(a.Text) {
+		return nil, errors.New("the value is not UTF-8")
+	}
 	if !a.JSON {
 		types := node.Types()
 		if len(types) == 0 {

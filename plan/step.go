@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,14 @@ func (c *compiler) step(i int, runs bool, given given) Step {
 		c.say(d)
 	}
 	s.Args = args
-	if args == nil || toolflow.HasErrors(diags) || c.deps[i].broken {
+	if args == nil {
+		return s
+	}
+	c.checkTargets(i, args, f.inputNode())
+	if toolflow.HasErrors(diags) || c.deps[i].broken {
+		if runs && f.input != nil && !c.deps[i].broken {
+			c.missingBeside(i, args, diags)
+		}
 		return s
 	}
 	c.checkContinue(i)
@@ -49,6 +57,37 @@ func (c *compiler) step(i int, runs bool, given given) Step {
 		}
 	}
 	return s
+}
+
+// checkTargets warns of bindings into a member that an open schema does not declare, when it declares
+// one of nearly that name.
+func (c *compiler) checkTargets(i int, args *binding.Arguments, node schema.Node) {
+	names := node.Properties()
+	for _, r := range args.Reads() {
+		head := r.Input.String()
+		if end := strings.IndexAny(head, ".["); end >= 0 {
+			head = head[:end]
+		}
+		if hint := toolflow.DidYouMean(head, names); head != "" && hint != "" && !slices.Contains(names, head) {
+			c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "input_unknown", Pointer: c.stepAt(i), Step: c.steps[i].ID, Path: r.Input.String(), Hint: hint,
+				Message: fmt.Sprintf("input %s: the input schema declares no %q", r.Input, head)})
+		}
+	}
+}
+
+// missingBeside reports what nothing provides in a step some of whose bindings are broken. What those
+// would have filled is left out.
+func (c *compiler) missingBeside(i int, args *binding.Arguments, broken []toolflow.Diagnostic) {
+	for _, m := range args.Missing() {
+		at, err := binding.ParseLocation(m.Path, schema.Node{})
+		filled := func(d toolflow.Diagnostic) bool {
+			b, badly := binding.ParseLocation(d.Path, schema.Node{})
+			return d.Severity == toolflow.SeverityError && (badly != nil || b.Contains(at) || at.Contains(b))
+		}
+		if err == nil && !slices.ContainsFunc(broken, filled) {
+			c.missing(i, m, "")
+		}
+	}
 }
 
 func title(f *facts) string {
@@ -135,7 +174,11 @@ func (c *compiler) checkOwnInput(args *binding.Arguments, step string, at func(b
 		if step == "" {
 			what = "the plan's output"
 		}
-		c.fail("missing_input", at(r), step, fmt.Sprintf("give it with -i '%s=…'", name), "%s reads the plan's input %s, which is not given", what, name)
+		hint := fmt.Sprintf("give it with -i '%s=…'", name)
+		if names := c.inputNode.Properties(); !slices.Contains(names, name) {
+			hint = cmp.Or(toolflow.DidYouMean(name, names), hint)
+		}
+		c.fail("missing_input", at(r), step, hint, "%s reads the plan's input %s, which is not given", what, name)
 	}
 	return lacks
 }

@@ -134,8 +134,10 @@ func (e *engine) start(ctx context.Context, i, attempt int) {
 		})
 	}
 	go func() {
-		outcome, out := e.guard(ctx, j)
-		e.box.put(func() { e.ended(i, attempt, outcome, out) })
+		// a caller that ends its goroutine (runtime.Goexit) must not leave the run waiting
+		outcome, out := failed(toolflow.CodeInternal, "the call's goroutine ended without a result"), output{}
+		defer func() { e.box.put(func() { e.ended(i, attempt, outcome, out) }) }()
+		outcome, out = e.guard(ctx, j)
 	}()
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,6 +36,7 @@ func TestRunTimes(t *testing.T) {
 		took      time.Duration // exact; with jitter between 3/4 of it and it
 		jitter    bool
 		want      string
+		status    toolflow.RunStatus // when given
 		calls     int
 	}{
 		{name: "a diamond overlaps", took: 4 * time.Second, calls: 4, want: "a succeeded, b succeeded, c succeeded, d succeeded",
@@ -57,6 +59,10 @@ func TestRunTimes(t *testing.T) {
 			doc: `{"steps":[{"tool":"a","policy":{"safe":true}}]}`, tools: map[string]call{"a": failing(1, lost)}},
 		{name: "lost and unsafe is never called again", calls: 1, want: "a unknown(unknown_outcome)",
 			doc: `{"steps":[{"tool":"a","policy":{"retry":{"attempts":5,"onToolError":true}}}]}`, tools: map[string]call{"a": failing(1, lost)}},
+		{name: "lost first, then not sent", took: 1500 * time.Millisecond, jitter: true, calls: 3, want: "a failed(connection_lost) x3",
+			doc: `{"steps":[{"tool":"a","policy":{"safe":true}}]}`, tools: map[string]call{"a": inTurn(lost, notSent, notSent)}},
+		{name: "stopped when all was done but the last answer", took: 4 * time.Second, cancel: 3 * time.Second, calls: 1, want: "a succeeded", status: toolflow.RunSucceeded,
+			doc: `{"steps":[{"tool":"a"}]}`, tools: map[string]call{"a": after(4*time.Second, "{}", nil)}},
 		{name: "the server says when", took: 20 * time.Second, calls: 2, want: "a succeeded x2",
 			doc: `{"steps":[{"tool":"a"}]}`, tools: map[string]call{"a": failing(1, busy)}},
 		{name: "fail fast", took: 2 * time.Second, calls: 2, want: "a failed(tool_error), b succeeded, c cancelled", o: Options{FailFast: true},
@@ -110,6 +116,9 @@ func TestRunTimes(t *testing.T) {
 				}
 				if c.jitter && (took > c.took || took < c.took*3/4) || !c.jitter && took != c.took {
 					t.Errorf("took %s, want %s", took, c.took)
+				}
+				if c.status != "" && (report.Status != c.status || err != nil) {
+					t.Errorf("the run is %s (%v), want %s", report.Status, err, c.status)
 				}
 				if len(f.calls) != c.calls {
 					t.Errorf("%d calls, want %d: %q", len(f.calls), c.calls, f.calls)
@@ -276,6 +285,34 @@ func TestRunPanic(t *testing.T) {
 	report, err := New(f, nil).Run(t.Context(), document(t, `{"steps":[{"tool":"a"},{"tool":"b"}]}`), plan.Input{})
 	if got := statuses(report); got != "a failed(internal), b succeeded" || err.Error() != `step "a": a fault in toolflow: boom` {
 		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// A caller that ends its goroutine does not hang the run, and a plan without the output that it
+// promises does not succeed.
+func TestRunOddEnds(t *testing.T) {
+	f := &fake{tools: map[string]call{"a": func(context.Context, json.RawMessage) (toolflow.Result, error) {
+		runtime.Goexit()
+		return toolflow.Result{}, nil
+	}}}
+	report, _ := New(f, nil).Run(t.Context(), document(t, `{"steps":[{"tool":"a"},{"tool":"b"}]}`), plan.Input{})
+	if got := statuses(report); got != "a failed(internal), b succeeded" {
+		t.Errorf("got %s", got)
+	}
+	f = &fake{tools: map[string]call{"a": func(context.Context, json.RawMessage) (toolflow.Result, error) {
+		return toolflow.Result{IsError: true}, nil
+	}}}
+	for schema, want := range map[string]string{"": "<nil>", `"outputSchema":{"type":"object"},`: `output: step "a" ended without output, and the plan's own outputSchema wants one`} {
+		_, err := New(f, nil).Run(t.Context(), document(t, `{`+schema+`"steps":[{"tool":"a","policy":{"onError":"continue"}}]}`), plan.Input{})
+		if fmt.Sprint(err) != want {
+			t.Errorf("%s: got %v, want %s", schema, err, want)
+		}
+	}
+	if _, err := New(f, nil).Run(t.Context(), &toolflow.Document{Steps: []toolflow.Step{{ID: "b", Tool: "b"}}, File: "own.json"}, plan.Input{}); err != nil {
+		t.Errorf("a document made by hand: %v", err)
+	}
+	if _, err := New(f, nil).Run(t.Context(), &toolflow.Document{}, plan.Input{}); err == nil || !strings.Contains(err.Error(), "there is nothing to run") {
+		t.Errorf("an empty document: %v", err)
 	}
 }
 

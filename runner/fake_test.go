@@ -93,3 +93,15 @@ func statuses(r *Report) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// inTurn fails its calls with one error after the other.
+func inTurn(errs ...error) func(context.Context, json.RawMessage) (toolflow.Result, error) {
+	var mu sync.Mutex
+	return func(context.Context, json.RawMessage) (toolflow.Result, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		err := errs[0]
+		errs = errs[1:]
+		return toolflow.Result{}, err
+	}
+}

@@ -123,8 +123,11 @@ func (e *engine) output() (json.RawMessage, *OutputError) {
 	}
 	if len(e.plan.Targets) == 1 {
 		v := e.values[e.plan.Targets[0]]
-		if !v.ok {
-			return nil, nil // it failed, and the plan goes on without it
+		if !v.ok { // it failed, and the plan goes on without it
+			if e.plan.OutputSchema != nil {
+				return nil, &OutputError{toolflow.CodeInvalidOutput, fmt.Errorf("step %q ended without output, and the plan's own outputSchema wants one", e.plan.Steps[e.plan.Targets[0]].ID)}
+			}
+			return nil, nil
 		}
 		return v.raw, e.checkOutput(v.value)
 	}

@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/toolflow-go/toolflow"
@@ -47,6 +48,7 @@ type stepState struct {
 	claimed  bool  // handed out by Next, and not ended
 	approved bool
 	due      time.Time // not before then; zero for at once
+	lost     bool      // the connection broke in an attempt that was sent
 	failure  *toolflow.Failure
 }
 
@@ -164,6 +166,7 @@ func (s *State) impossible(e toolflow.Event, step *stepState) error {
 // end applies an outcome: another attempt, or the step's end and what follows from it.
 func (s *State) end(e toolflow.Event, i int) []toolflow.Event {
 	step, out := &s.steps[i], e.Outcome
+	step.lost = step.lost || out.Error != nil && out.Error.Code == toolflow.CodeLost
 	if policy := s.plan.Steps[i].Policy; out.Again && step.attempt < policy.Attempts && s.stopping == "" {
 		delay := s.delay(i, out.RetryAfter)
 		step.status, step.due = toolflow.StatusPending, e.Time.Add(delay)
@@ -171,6 +174,11 @@ func (s *State) end(e toolflow.Event, i int) []toolflow.Event {
 		return []toolflow.Event{{Seq: e.Seq, Time: e.Time, Run: e.Run, Kind: toolflow.EventStepRetrying, Step: e.Step, Attempt: step.attempt + 1, Delay: delay, Outcome: out}}
 	}
 	step.status, step.failure = out.Status, out.Error
+	if step.lost && out.Error != nil && out.Error.Code == toolflow.CodeNotSent { // the last attempt did not reach the server, an earlier one did
+		failure := *out.Error
+		failure.Code = toolflow.CodeLost
+		step.failure = &failure
+	}
 	switch {
 	case out.Status == toolflow.StatusSucceeded, out.Status == toolflow.StatusFailed && s.plan.Steps[i].Policy.Continue:
 		s.letGo(i)
@@ -295,10 +303,15 @@ func (s *State) ready(i int) bool {
 	return step.status == toolflow.StatusPending && step.blockers == 0 && step.approved
 }
 
+// allSucceeded reports whether nothing was left undone: a run that is stopped too late to matter.
+func (s *State) allSucceeded() bool {
+	return !slices.ContainsFunc(s.steps, func(step stepState) bool { return step.status != toolflow.StatusSucceeded })
+}
+
 // RunStatus is how the run ended, or would if it ended now.
 func (s *State) RunStatus() toolflow.RunStatus {
 	status := toolflow.RunSucceeded
-	if s.stopping != "" && s.stopping != StopFailFast {
+	if s.stopping != "" && s.stopping != StopFailFast && !s.allSucceeded() {
 		return toolflow.RunInterrupted
 	}
 	for i := range s.steps {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -29,6 +30,9 @@ func (r *Runner) Tool(doc *toolflow.Document) Tool {
 		t.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
 	t.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+		if text := bytes.TrimSpace(args); len(text) == 0 || string(text) == "null" {
+			args = nil // agents write no arguments in either way
+		}
 		report, err := r.Run(ctx, doc, plan.Input{Value: args})
 		return report.Output, err
 	}

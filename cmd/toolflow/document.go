@@ -27,6 +27,9 @@ func (a *app) readDocument(path string) (*toolflow.Document, []toolflow.Diagnost
 			return nil, nil, &usageError{err: openError(err)}
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, nil, &usageError{err: fmt.Errorf("%s: is a folder, not a plan", path)}
+		}
 		return toolflow.ReadDocument(f, path)
 	}
 	text, err := io.ReadAll(io.LimitReader(r, toolflow.MaxDocumentBytes+1))

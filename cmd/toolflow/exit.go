@@ -279,7 +279,9 @@ func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // a closed terminal ends a run as TERM does
-	signal.Ignore(syscall.SIGPIPE)                                        // whoever stops reading our stdout must not end a call in flight
+	// Whoever stops reading our stdout must not end a call in flight. Caught, not ignored: servers would
+	// inherit the latter.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,7 +99,7 @@ func (a *app) printPlan(p *plan.Plan) error {
 		if !needed[s.Name] {
 			continue
 		}
-		how := s.URL
+		how := shownURL(s.URL)
 		if s.Command != "" {
 			how = strings.Join(append([]string{s.Command}, s.Args...), " ")
 		}
@@ -108,6 +109,25 @@ func (a *app) printPlan(p *plan.Plan) error {
 	a.printSteps("asks first (or --yes)", p, func(s *plan.Step) bool { return s.Asks })
 	a.printSteps("unchecked until their servers are asked (--online)", p, func(s *plan.Step) bool { return !s.Checked })
 	return nil
+}
+
+// shownURL is an address without what may be secret in it.
+func shownURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || text == "" {
+		return text
+	}
+	if u.User != nil {
+		u.User = url.User("…")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	shown, err := url.PathUnescape(u.String())
+	if err != nil {
+		return u.String()
+	}
+	return shown
 }
 
 // printSteps prints the ids of some steps, if there are any.

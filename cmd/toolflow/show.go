@@ -37,7 +37,9 @@ func (a *app) observer(f *runFlags) func(toolflow.Event) {
 		last = nil
 		switch e.Kind {
 		case toolflow.EventStepStarted:
-			started[e.Step] = e.Time
+			if e.Attempt == 1 {
+				started[e.Step] = e.Time
+			}
 			if f.verbose {
 				a.say("· %s started", e.Step)
 			}
@@ -67,7 +69,7 @@ func progressText(p *toolflow.Progress) string {
 	if p.Total > 0 {
 		text = fmt.Sprintf("%g of %g", p.Progress, p.Total)
 	}
-	return strings.TrimSpace(text + " " + oneLine(p.Message))
+	return strings.TrimSpace(text + " " + toolflow.Clip(oneLine(p.Message), 200))
 }
 
 func (a *app) showEnd(e toolflow.Event, started time.Time, verbose bool) {
@@ -156,6 +158,11 @@ func (a *app) printJSON(text []byte) {
 func (a *app) showFailures(r *runner.Report, err error) {
 	var run *runner.RunError
 	if !errors.As(err, &run) {
+		for _, s := range r.Steps {
+			if s.Error != nil {
+				a.say("step %q failed, and the plan went on without it (onError: continue): %s", s.ID, toolflow.Clip(oneLine(s.Error.Message), 1000))
+			}
+		}
 		return
 	}
 	a.said = true
