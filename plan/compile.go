@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 // file, after those about what came with the call. The plan is nil when there is no graph to show;
 // with errors among the diagnostics it must not be run.
 func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
-	c := &compiler{doc: doc, o: o, schemas: o.Schemas, noted: map[string]bool{}, liveSchemas: map[string]*schema.Schema{}}
+	c := &compiler{doc: doc, o: o, schemas: o.Schemas, learnt: map[pair]schemas{}, believed: map[*toolflow.Tool]bool{}}
 	if c.schemas == nil {
 		c.schemas = &schema.Cache{}
 	}
@@ -86,8 +85,8 @@ type compiler struct {
 	serverNames []string
 	noServer    bool                                 // said that none is configured
 	offers      map[string]map[string]*toolflow.Tool // server -> name -> its live tool
-	liveSchemas map[string]*schema.Schema            // of servers' tools, nil for none or a broken one
-	noted       map[string]bool                      // what is said once: pointers of schemas that differ, servers and tools believed
+	learnt      map[pair]schemas
+	believed    map[*toolflow.Tool]bool // live tools whose hints are noted to count
 
 	number []int // doc number -> plan number
 	facts  []facts
@@ -347,29 +346,5 @@ func (c *compiler) cycles(err error) {
 			hint = "a step cannot wait for itself"
 		}
 		c.fail("cycle", c.needsAt(first), "", hint, "%s", one.Error())
-	}
-}
-
-// setServers merges the document's servers with those that were given, and indexes what they offer.
-func (c *compiler) setServers() {
-	c.servers = slices.Clone(c.doc.Servers)
-	for _, s := range c.o.Servers {
-		if i := slices.IndexFunc(c.servers, func(m toolflow.Server) bool { return m.Name == s.Name }); i >= 0 {
-			c.servers[i] = s
-		} else {
-			c.servers = append(c.servers, s)
-		}
-	}
-	c.offers = make(map[string]map[string]*toolflow.Tool, len(c.o.Live))
-	for _, s := range c.servers {
-		c.serverNames = append(c.serverNames, s.Name)
-		tools, asked := c.o.Live[s.Name]
-		if !asked {
-			continue
-		}
-		c.offers[s.Name] = make(map[string]*toolflow.Tool, len(tools))
-		for k := range tools {
-			c.offers[s.Name][tools[k].Name] = &tools[k]
-		}
 	}
 }
