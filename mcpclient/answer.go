@@ -33,12 +33,19 @@ func tooDeep() *toolflow.CallError {
 		Message: fmt.Sprintf("its answer is nested more than %d levels deep", toolflow.MaxDepth)}
 }
 
+func tooLarge(max int64) *toolflow.CallError {
+	return &toolflow.CallError{Kind: toolflow.CallLimit, Sent: true, Message: "its answer is larger than " + size(max)}
+}
+
 // brokenAnswer says what is wrong with an answer that is not JSON. The JSON reader itself stops far
 // beyond our depth.
 func brokenAnswer(err error) *toolflow.CallError {
 	reason := jsonReason(err)
-	if strings.HasPrefix(reason, "exceeded max depth") {
+	switch {
+	case strings.HasPrefix(reason, "exceeded max depth"):
 		return tooDeep()
+	case errors.Is(err, errNoObject):
+		return protocolError("its answer is no JSON-RPC response: it is " + reason)
 	}
 	return protocolError("its answer is broken JSON: " + reason)
 }
@@ -77,6 +84,11 @@ func jsonReason(err error) string {
 		return fmt.Sprintf("%s at byte %d", strings.TrimPrefix(syn.Err.Error(), "jsontext: "), syn.ByteOffset)
 	}
 	return strings.TrimPrefix(err.Error(), "jsontext: ")
+}
+
+// wrongAnswer tells the SDK that an answer to a request of its own, which opens the session, is none.
+func wrongAnswer(id int64, e *toolflow.CallError) *jsonrpc.Response {
+	return &jsonrpc.Response{ID: requestID(id), Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: e.Message}}
 }
 
 // taken tells the SDK that a request is over.
@@ -127,9 +139,7 @@ func parseProgress(raw []byte) (token int64, p toolflow.Progress, ok bool) {
 	err := members(raw, func(name string, value []byte) error {
 		switch name {
 		case "progressToken":
-			if token, ok = wholeNumber(value); !ok {
-				token, ok = quotedNumber(value)
-			}
+			token, ok = meantNumber(value)
 		case "progress":
 			p.Progress, _ = strconv.ParseFloat(string(value), 64)
 		case "total":

@@ -28,9 +28,7 @@ type exchange struct {
 	sent    bool
 	result  []byte
 	err     *toolflow.CallError
-	hint    string // why an answer may be missing
 	release func()
-	id      int64 // of the request over HTTP, where each request has its own round trip
 }
 
 type exchangeKey struct{}
@@ -145,15 +143,6 @@ func (x *exchange) report(p toolflow.Progress) {
 	}
 }
 
-// remark keeps a reason that may explain a missing answer.
-func (x *exchange) remark(hint string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.over {
-		x.hint = hint
-	}
-}
-
 // finish ends the exchange for its caller and gives the outcome. err is what the SDK said.
 func (x *exchange) finish(ctx context.Context, err error) ([]byte, *toolflow.CallError) {
 	x.mu.Lock()
@@ -171,9 +160,6 @@ func (x *exchange) finish(ctx context.Context, err error) ([]byte, *toolflow.Cal
 		cause := context.Cause(ctx)
 		x.err = &toolflow.CallError{Kind: toolflow.CallCancelled, Sent: x.sent, Err: cause,
 			Message: "cancelled: " + cause.Error()}
-		if x.hint != "" {
-			x.err.Message += " (" + x.hint + ")"
-		}
 	case x.sent:
 		x.err = &toolflow.CallError{Kind: toolflow.CallLost, Sent: true, Err: err,
 			Message: "the connection ended without an answer: " + text(err)}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,66 +86,11 @@ func (f *frameReader) skip(head []byte, err error) error {
 	return &tooLargeError{head: head, tail: tail}
 }
 
-// A message is one JSON-RPC message, its parts as they stand in the frame.
-type message struct {
-	rpc                         bool // "jsonrpc": "2.0"
-	id, params, result, failure []byte
-	method                      string
-	hasMethod                   bool
-}
-
-// parseMessage reads a frame. What stands before an error is in the message, so that a broken answer
-// can still be told to the call it was for.
-func parseMessage(frame []byte) (message, error) {
-	var m message
-	err := members(frame, func(name string, value []byte) error {
-		switch name {
-		case "jsonrpc":
-			m.rpc = string(value) == `"2.0"`
-		case "id":
-			m.id = value
-		case "method":
-			m.method, m.hasMethod = str(value)
-		case "params":
-			m.params = value
-		case "result":
-			m.result = value
-		case "error":
-			if string(value) != "null" {
-				m.failure = value
-			}
-		}
-		return nil
-	})
-	return m, err
-}
-
-// isRPC reports whether m is a request, a notification or a response.
-func (m *message) isRPC() bool {
-	return m.rpc && (m.hasMethod || m.id != nil && (m.result != nil || m.failure != nil))
-}
-
-// number gives the id of a response to one of our requests: they are whole numbers.
-func (m *message) number() (int64, bool) { return wholeNumber(m.id) }
-
-func wholeNumber(raw []byte) (int64, bool) {
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	return n, err == nil
-}
-
-// quotedNumber gives the id of a response that echoes our number as a string.
-func quotedNumber(raw []byte) (int64, bool) {
-	if s, ok := str(raw); ok {
-		return wholeNumber([]byte(s))
-	}
-	return 0, false
-}
-
 // idOfEnds looks for the id in what is left of a frame that was too large: some servers write it
 // first, some last.
 func idOfEnds(e *tooLargeError) (int64, bool) {
 	m, _ := parseMessage(e.head)
-	if id, ok := m.number(); ok {
+	if id, ok := wholeNumber(m.id); ok {
 		return id, true
 	}
 	tail := bytes.TrimRight(e.tail, " \r\n")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 )
 
 // readAllFrames gives the lines of a stream, those past the limit as "…".
@@ -69,17 +70,23 @@ func TestParseMessage(t *testing.T) {
 	tests := []struct {
 		frame string
 		want  string // id method result, or the error
-		rpc   bool
+		is    string // request, answer or neither
 	}{
-		{`{"jsonrpc":"2.0","id":1,"result": {"a" : 1.0} }`, `1 "" {"a" : 1.0}`, true},
-		{`{"result":{},"jsonrpc":"2.0","id":"x","error":null}`, `"x" "" {}`, true},
-		{`{"jsonrpc":"2.0","method":"a\u0062","params":{}}`, ` "ab" `, true},
-		{`{"jsonrpc":"2.0","id":1}`, `1 "" `, false},
-		{`{"id":1,"result":{}}`, `1 "" {}`, false},
-		{`{"JSONRPC":"2.0","ID":1,"Result":{}}`, ` "" `, false}, // names have their case
-		{`[]`, `not a JSON object`, false},
-		{`{"id":1}{}`, `text after the JSON value`, false},
-		{"{\"id\":1,\"a\":\"\xff\"}", `invalid UTF-8 within "/a" after offset 13`, false},
+		{`{"jsonrpc":"2.0","id":1,"result": {"a" : 1.0} }`, `1 "" {"a" : 1.0}`, "answer"},
+		{`{"result":{},"jsonrpc":"2.0","id":"x","error":null}`, `"x" "" {}`, "answer"},
+		{`{"jsonrpc":"2.0","method":"a\u0062","params":{}}`, ` "ab" `, "request"},
+		{`{"jsonrpc":"2.0","id":1}`, `1 "" `, "answer"},
+		{`{"id":1,"result":{}}`, `1 "" {}`, "answer"},
+		{`{"id":1,"error":{}}`, `1 "" `, "answer"},
+		{`{"id":1,"error":"disk full"}`, `1 "" `, ""}, // a line of a log
+		{`{"id":1,"level":"info"}`, `1 "" `, ""},
+		{`{"id":1,"method":"GET","result":"ok"}`, `1 "GET" "ok"`, ""},
+		{`{"jsonrpc":"2.0","id":1,"method":"x","result":{}}`, `1 "x" {}`, "answer"},
+		{`{"jsonrpc":"2.0"}`, ` "" `, ""},
+		{`{"JSONRPC":"2.0","ID":1,"Result":{}}`, ` "" `, ""}, // names have their case
+		{`[]`, `not a JSON object`, ""},
+		{`{"id":1}{}`, `text after the JSON value`, ""},
+		{"{\"id\":1,\"a\":\"\xff\"}", `invalid UTF-8 within "/a" after offset 13`, ""},
 	}
 	for _, test := range tests {
 		m, err := parseMessage([]byte(test.frame))
@@ -87,8 +94,42 @@ func TestParseMessage(t *testing.T) {
 		if err != nil {
 			got = strings.TrimPrefix(err.Error(), "jsontext: ")
 		}
-		if got != test.want || err == nil && m.isRPC() != test.rpc {
-			t.Errorf("%s: got %s rpc=%v, want %s rpc=%v", test.frame, got, m.isRPC(), test.want, test.rpc)
+		is := ""
+		switch {
+		case m.isAnswer():
+			is = "answer"
+		case m.isRequest():
+			is = "request"
+		}
+		if got != test.want || err == nil && is != test.is {
+			t.Errorf("%s: got %s %s, want %s %s", test.frame, is, got, test.is, test.want)
+		}
+	}
+}
+
+func TestWholeNumber(t *testing.T) {
+	for text, want := range map[string]int64{"4": 4, "-7": -7, "4.0": 4, "40e-1": 4, "4E0": 4, "9007199254740993": 9007199254740993} {
+		if n, ok := wholeNumber([]byte(text)); !ok || n != want {
+			t.Errorf("%s: got %d %v", text, n, ok)
+		}
+	}
+	for _, text := range []string{"", "4.5", "1e300", "Infinity", "0x4", "0x1p2", "\"4\"", "null", "1e9999", "9007199254740993.0"} {
+		if n, ok := wholeNumber([]byte(text)); ok {
+			t.Errorf("%s: got %d", text, n)
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "3600": time.Hour, "86400": time.Hour, "99999999999999999999": time.Hour,
+		"Fri, 02 Jan 2026 03:04:07 GMT": 2 * time.Second, "Friday, 02-Jan-26 03:04:07 GMT": 2 * time.Second,
+		"Fri Jan  2 03:04:07 2026": 2 * time.Second, "Fri, 31 Dec 9999 23:59:59 GMT": time.Hour, "Thu, 01 Jan 1970 00:00:00 GMT": 0,
+		"": 0, "-5": 0, "+5": 0, "1.5": 0, "5s": 0, "soon": 0, "0x10": 0,
+	} {
+		if got := retryAfter(value, now); got != want {
+			t.Errorf("%q: got %v, want %v", value, got, want)
 		}
 	}
 }

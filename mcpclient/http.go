@@ -80,8 +80,12 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	if origin := originOf(req.URL); origin != t.origin {
 		return nil, fmt.Errorf("a request to %s does not belong to %s", origin, t.origin)
 	}
-	if req.Method == http.MethodDelete {
+	switch req.Method {
+	case http.MethodDelete:
 		return t.delete(req)
+	case http.MethodPost:
+	default: // streams are resumed by eventTap, and others are not opened
+		return reply(req, http.StatusMethodNotAllowed, "", nil), nil
 	}
 	ctx, cancel := t.bounded(req.Context())
 	req, trip, err := t.prepare(ctx, req)
@@ -143,9 +147,12 @@ func (t *tap) addHeaders(req *http.Request) {
 // A trip is one round trip: the request, and the call it belongs to.
 type trip struct {
 	tap *tap
+	ctx context.Context // of the whole trip, what resumes it included
 	req *http.Request
 	x   *exchange // nil when it is no call and no opening
-	id  int64     // of the call; 0 while a session is being opened
+	id  int64     // of the request; 0 for what wants no answer
+
+	opening bool // a session: the SDK gets the answer
 
 	// drop: not to be sent. The SDK tells a server that opening was given up, and waits for it.
 	drop bool
@@ -154,15 +161,7 @@ type trip struct {
 // prepare completes the request: static headers, the arguments of a call, and a watch on what is sent.
 func (t *tap) prepare(ctx context.Context, orig *http.Request) (*http.Request, *trip, error) {
 	x, _ := ctx.Value(exchangeKey{}).(*exchange)
-	tr := &trip{tap: t, x: x}
-	if orig.Body == nil { // a stream
-		if x != nil {
-			tr.id = x.id // the rest of a call's answer
-		}
-		tr.req = orig.Clone(ctx)
-		t.addHeaders(tr.req)
-		return tr.req, tr, nil
-	}
+	tr := &trip{tap: t, ctx: ctx, x: x, opening: x != nil && x.method == ""}
 	body, err := io.ReadAll(orig.Body)
 	orig.Body.Close()
 	if err == nil {
@@ -171,7 +170,7 @@ func (t *tap) prepare(ctx context.Context, orig *http.Request) (*http.Request, *
 	if err != nil {
 		return nil, nil, err
 	}
-	if tr.id != 0 {
+	if tr.x != nil && !tr.opening {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			GetConn:      func(string) { x.unsend() },
 			WroteHeaders: func() { x.begin() },
@@ -190,20 +189,21 @@ func (tr *trip) body(body []byte) ([]byte, error) {
 		return body, nil
 	}
 	m, err := parseMessage(body)
-	if tr.x.method == "" {
-		tr.drop = m.method == "notifications/cancelled"
-		tr.x.note(nil)
-		return body, nil
-	}
 	if err != nil {
 		return nil, err
 	}
-	id, ok := m.number()
-	if !ok || m.method != tr.x.method {
+	id, ok := wholeNumber(m.id)
+	switch {
+	case tr.opening:
+		tr.id = id
+		tr.drop = m.method == "notifications/cancelled"
+		tr.x.note(nil)
+		return body, nil
+	case !ok || m.method != tr.x.method:
 		tr.x = nil
 		return body, nil
 	}
-	tr.id, tr.x.id = id, id
+	tr.id = id
 	params, err := tr.x.params(m.params)
 	if err != nil {
 		return nil, err
@@ -215,11 +215,11 @@ func (tr *trip) body(body []byte) ([]byte, error) {
 
 // broke notes a connection that could not be made or that ended.
 func (tr *trip) broke(err error) {
-	if tr.x == nil || tr.req.Context().Err() != nil {
+	if tr.x == nil || tr.ctx.Err() != nil {
 		return
 	}
 	e := toolflow.CallError{Kind: toolflow.CallUnreachable, Err: err, Message: fmt.Sprintf("%s: %v", tr.tap.origin, err)}
-	if tr.id == 0 {
+	if tr.opening {
 		tr.x.note(&e)
 		return
 	}
@@ -231,11 +231,8 @@ func (tr *trip) receive(resp *http.Response) (*http.Response, error) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		return resp, nil // followed, or refused by redirect
 	}
-	if tr.x == nil && tr.req.Method == http.MethodPost {
-		resp.Body = &limited{ReadCloser: resp.Body, left: tr.tap.max}
-		return resp, nil
-	}
 	if tr.x == nil {
+		resp.Body = &limited{ReadCloser: resp.Body, left: tr.tap.max}
 		return resp, nil
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -244,13 +241,13 @@ func (tr *trip) receive(resp *http.Response) (*http.Response, error) {
 	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
 	case kind == "text/event-stream":
 		if tr.id != 0 {
-			resp.Body = newEventTap(resp.Body, tr)
+			resp.Body = newEventTap(resp, tr)
 			resp.ContentLength = -1
 		}
 		return resp, nil
 	case kind == "application/json":
 		return tr.json(resp)
-	case tr.id == 0:
+	case tr.opening:
 		return resp, nil // the SDK knows what an opening may get
 	default:
 		return tr.noAnswer(resp, kind)
@@ -263,27 +260,27 @@ func (tr *trip) json(resp *http.Response) (*http.Response, error) {
 	resp.Body.Close()
 	switch {
 	case errors.Is(err, errTooLarge):
-		tr.x.fail(&toolflow.CallError{Kind: toolflow.CallLimit, Sent: true, Message: "its answer is larger than " + size(tr.tap.max)})
-		return tr.over(resp)
+		return tr.failed(resp, tooLarge(tr.tap.max))
 	case err != nil:
 		tr.broke(err)
 		return nil, err
 	case tr.id == 0:
-		return reply(resp.Request, resp.StatusCode, "application/json", body, resp.Header), nil
+		return reply(tr.req, resp.StatusCode, "application/json", body, resp.Header), nil
 	}
 	m, err := parseMessage(body)
-	id, ok := m.number()
+	fault := m.fault(tr.id)
 	switch {
+	case errors.Is(err, errNoObject), err == nil && !m.isAnswer():
+		return tr.failed(resp, protocolError("its answer is no JSON-RPC response: "+toolflow.Clip(string(body), 200)))
 	case err != nil:
-		tr.x.fail(brokenAnswer(err))
-	case m.isRPC() && !m.hasMethod && (ok && id == tr.id || m.failure != nil):
-		settle(tr.x, &m, true)
-	case m.isRPC() && !m.hasMethod:
-		tr.x.fail(protocolError(fmt.Sprintf("its answer has the id %s instead of %d", toolflow.Clip(string(m.id), 40), tr.id)))
-	default:
-		tr.x.fail(protocolError("its answer is no JSON-RPC response: " + toolflow.Clip(string(body), 200)))
+		return tr.failed(resp, brokenAnswer(err))
+	case fault != "":
+		return tr.failed(resp, protocolError(fault))
+	case tr.opening:
+		return reply(tr.req, resp.StatusCode, "application/json", body, resp.Header), nil
 	}
-	return tr.over(resp)
+	settle(tr.x, &m, true)
+	return tr.over(resp), nil
 }
 
 // noAnswer handles a success that holds no answer, such as a page to sign in.
@@ -294,16 +291,22 @@ func (tr *trip) noAnswer(resp *http.Response, kind string) (*http.Response, erro
 	if kind == "text/html" {
 		what = "a web page"
 	}
-	tr.x.fail(protocolError(strings.TrimSuffix(fmt.Sprintf("HTTP %s brought no MCP answer but is %s: %s", resp.Status, what, body), ": ")))
-	return tr.over(resp)
+	return tr.failed(resp, protocolError(strings.TrimSuffix(fmt.Sprintf("HTTP %s brought no MCP answer but is %s: %s", resp.Status, what, body), ": ")))
+}
+
+// failed notes why there is no answer, and tells the SDK that the request has ended.
+func (tr *trip) failed(resp *http.Response, e *toolflow.CallError) (*http.Response, error) {
+	if tr.opening { // there is no call to end
+		tr.x.note(e)
+		return nil, errors.New(e.Message)
+	}
+	tr.x.fail(e)
+	return tr.over(resp), nil
 }
 
 // over tells the SDK that the call has ended.
-func (tr *trip) over(resp *http.Response) (*http.Response, error) {
-	if tr.id == 0 { // opening: there is no call to end
-		return nil, errors.New(tr.x.err.Message)
-	}
-	return reply(tr.req, http.StatusOK, "application/json", takenFrame(tr.id), resp.Header), nil
+func (tr *trip) over(resp *http.Response) *http.Response {
+	return reply(tr.req, http.StatusOK, "application/json", takenFrame(tr.id), resp.Header)
 }
 
 func takenFrame(id int64) []byte {
@@ -315,13 +318,12 @@ func (tr *trip) refused(resp *http.Response) (*http.Response, error) {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, refusalBody))
 	resp.Body.Close()
 	e := tr.statusError(resp, body)
-	if tr.id == 0 {
+	if tr.opening {
 		tr.x.note(e)
 		return reply(tr.req, resp.StatusCode, resp.Header.Get("Content-Type"), body, resp.Header), nil
 	}
 	if e.Kind == toolflow.CallSession {
 		tr.tap.gone.Store(true)
 	}
-	tr.x.fail(e)
-	return tr.over(resp)
+	return tr.failed(resp, e)
 }

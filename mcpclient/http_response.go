@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 func (tr *trip) statusError(resp *http.Response, body []byte) *toolflow.CallError {
 	m, _ := parseMessage(body)
 	var refused *toolflow.CallError
-	if m.rpc && m.failure != nil {
+	if m.isRPC() && m.failure != nil {
 		refused = refusal(m.failure)
 	}
 	e := &toolflow.CallError{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
@@ -26,7 +25,7 @@ func (tr *trip) statusError(resp *http.Response, body []byte) *toolflow.CallErro
 	if refused != nil {
 		what = refused.Message
 	}
-	e.Message = strings.TrimSuffix(fmt.Sprintf("HTTP %s: %s", resp.Status, toolflow.Clip(strings.TrimSpace(what), 200)), ": ")
+	e.Message = statusText(resp, what)
 	const methodNotFound = -32601
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
@@ -47,15 +46,36 @@ func (tr *trip) statusError(resp *http.Response, body []byte) *toolflow.CallErro
 	return e
 }
 
-// retryAfter reads the header: seconds, or a date.
+// statusText gives a status with what the server said about it.
+func statusText(resp *http.Response, what string) string {
+	return strings.TrimSuffix(fmt.Sprintf("HTTP %s: %s", resp.Status, toolflow.Clip(strings.TrimSpace(what), 200)), ": ")
+}
+
+const longestWait = time.Hour // that a server is granted
+
+// retryAfter reads the header: whole seconds, however many, or a date, of which a past one asks for no
+// wait. Nobody waits longer than longestWait; anything else is as if it were not there.
 func retryAfter(value string, now time.Time) time.Duration {
-	if n, err := strconv.ParseInt(value, 10, 32); err == nil {
-		return time.Duration(max(0, n)) * time.Second
-	}
+	value = strings.TrimSpace(value)
 	if t, err := http.ParseTime(value); err == nil {
-		return max(0, t.Sub(now))
+		return min(max(0, t.Sub(now)), longestWait)
 	}
-	return 0
+	n, ok := decimal(value, int64(longestWait/time.Second))
+	if !ok {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// decimal reads a number that consists of digits, of any size; what passes most is most.
+func decimal(s string, most int64) (n int64, ok bool) {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = min(n*10+int64(c-'0'), most)
+	}
+	return n, s != ""
 }
 
 // reply makes a response for the SDK. Of the real one's headers it keeps the session's id.

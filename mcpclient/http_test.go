@@ -201,9 +201,12 @@ func TestHTTPFailures(t *testing.T) {
 		{"other id", body(200, "application/json", `{"jsonrpc":"2.0","id":"ID","result":{}}`), toolflow.CallProtocol, true, 0, 0,
 			`its answer has the id "3" instead of 3`},
 		{"no response", body(200, "application/json", `{}`), toolflow.CallProtocol, true, 0, 0, "its answer is no JSON-RPC response: {}"},
+		{"a batch", body(200, "application/json", `[{"jsonrpc":"2.0","id":ID,"result":{}}]`), toolflow.CallProtocol, true, 0, 0,
+			`its answer is no JSON-RPC response: [{"jsonrpc":"2.0","id":3,"result":{}}]`},
+		{"no id", body(200, "application/json", `{"jsonrpc":"2.0","result":{}}`), toolflow.CallProtocol, true, 0, 0, "its answer has no id, which is 3"},
 		{"error with 200", body(200, "application/json", `{"jsonrpc":"2.0","id":ID,"error":{"code":5,"message":"m"}}`), toolflow.CallRefused, true, 5, 0, "refused: m (code 5)"},
 		{"events end", body(200, "text/event-stream", "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n: comment\n\n"), toolflow.CallLost, true, 0, 0,
-			`the connection ended without an answer: calling "tools/call": request terminated without response`},
+			"the event stream ended without an answer"},
 		{"broken event", body(200, "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":\n\n"), toolflow.CallProtocol, true, 0, 0,
 			"its answer is broken JSON: unexpected EOF at byte 33"},
 		{"needs a person", body(200, "application/json", `{"jsonrpc":"2.0","id":ID,"error":{"code":-32042,"message":"sign in"}}`), toolflow.CallNeedsPerson, true, -32042, 0,
@@ -231,6 +234,47 @@ func TestHTTPFailures(t *testing.T) {
 	}
 }
 
+// Wrong answers are as wrong over HTTP as they are over stdio, in one body or in a stream.
+func TestHTTPWrongAnswers(t *testing.T) {
+	for name, test := range wrongAnswers {
+		for _, kind := range []string{"application/json", "text/event-stream"} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				c := newClient(t, nil, httpConfig(serve(t, &fakeServer{call: func(w http.ResponseWriter, r *http.Request, id json.RawMessage) {
+					w.Header().Set("Content-Type", kind)
+					text := test.answer(string(id))
+					if kind == "text/event-stream" {
+						text = "id: 1\ndata: " + text + "\n\n"
+					}
+					io.WriteString(w, text)
+					w.(http.Flusher).Flush()
+					if kind == "text/event-stream" {
+						<-r.Context().Done() // the stream stays open
+					}
+				}})))
+				_, err := call(t, c, "x", `{}`)
+				test.check(t, err, "x", "3")
+			})
+		}
+	}
+}
+
+// An answer that opens a session may be wrong too; nobody waits for another.
+func TestHTTPWrongOpening(t *testing.T) {
+	for kind, frame := range map[string]string{"application/json": "%s", "text/event-stream": "id: 1\ndata: %s\n\n"} {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			fmt.Fprintf(w, frame, `{"jsonrpc":"2.0","id":"2","result":{}}`)
+		})
+		c := newClient(t, nil, httpConfig(serve(t, h)))
+		start := time.Now()
+		_, err := c.Tools(t.Context(), "stub")
+		wantError(t, callError(t, err), toolflow.CallUnreachable, false, `server "stub" did not start: its answer has the id "2" instead of 2`)
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s: took %v", kind, d)
+		}
+	}
+}
+
 func TestHTTPEvents(t *testing.T) {
 	f := &fakeServer{call: func(w http.ResponseWriter, r *http.Request, id json.RawMessage) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -248,29 +292,6 @@ func TestHTTPEvents(t *testing.T) {
 	}
 	w.wants(t, `an event is no JSON-RPC message and is skipped: "log line"`)
 	w.wants(t, `an answer with the id 99, which this stream does not wait for, is ignored`)
-}
-
-// A stream that breaks is resumed where it stopped, when its events have ids.
-func TestHTTPResume(t *testing.T) {
-	var id atomic.Value
-	f := &fakeServer{call: func(w http.ResponseWriter, r *http.Request, i json.RawMessage) {
-		id.Store(string(i))
-		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "id: a1\nretry: 10\ndata:\n\n")
-	}}
-	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && r.Header.Get("Last-Event-ID") == "a1" {
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprintf(w, "id: a2\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"structuredContent\":0.10}}\n\n", id.Load())
-			return
-		}
-		f.ServeHTTP(w, r)
-	})
-	c := newClient(t, nil, httpConfig(serve(t, h)))
-	r, err := call(t, c, "x", `{}`)
-	if err != nil || string(r.Structured) != "0.10" {
-		t.Errorf("got %s, %v", r.Structured, err)
-	}
 }
 
 // One call whose time is over while its body comes leaves the others alone.

@@ -115,10 +115,12 @@ func (s *session) openingError(ctx context.Context, x *exchange, err error) *too
 	x.mu.Lock()
 	noted := x.err
 	x.mu.Unlock()
-	if s.stdio != nil && ctx.Err() == nil {
-		if !isRPCError(err) {
-			waitFor(s.stdio.done, 3*time.Second) // the process may just be ending
-		}
+	switch {
+	case s.stdio == nil || ctx.Err() != nil:
+	case isRPCError(err): // an answer, after which the SDK ends the connection itself
+		_, e.Stderr = s.stdio.proc.end(0)
+	default:
+		waitFor(s.stdio.done, 3*time.Second) // the process may just be ending
 		if end := s.stdio.failure(); end != nil {
 			*e = *end
 			e.Kind = toolflow.CallUnreachable
@@ -228,15 +230,11 @@ func (s *session) do(ctx context.Context, x *exchange) ([]byte, *toolflow.CallEr
 	if err != nil && s.life.Err() != nil {
 		x.lost(toolflow.CallError{Err: errClosed, Message: errClosed.Error()})
 	}
-	raw, failed := x.finish(ctx, err)
-	if failed != nil && failed.Kind == toolflow.CallSession {
-		s.dead.Store(true)
-	}
-	return raw, failed
+	return x.finish(ctx, err)
 }
 
 func (s *session) alive() bool {
-	return !s.dead.Load() && (s.stdio == nil || s.stdio.failure() == nil)
+	return !s.dead.Load() && (s.stdio == nil || s.stdio.failure() == nil) && (s.http == nil || !s.http.gone.Load())
 }
 
 // close ends the session and its process, gently.

@@ -5,24 +5,25 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 
 	"github.com/toolflow-go/toolflow"
 )
 
-// An eventTap reads the event stream that answers a call. It takes the answer and the progress for the
-// call's exchange; the SDK gets the server's own requests, the ids of events, from which it resumes a
-// broken stream, and in place of the answer a note that it was taken.
+// An eventTap reads the event stream that answers a request, and resumes it where it breaks, so that
+// the SDK sees one stream. It takes the answer to a call and the progress for the call's exchange; the
+// SDK gets the server's own requests and, in place of the answer, a note that it was taken.
 type eventTap struct {
+	trip *trip
 	body io.ReadCloser
 	in   *bufio.Reader
 	out  bytes.Buffer
-	trip *trip
-	max  int64
-	done bool
+	end  error // what the SDK gets when out is empty; nil while the stream goes on
+	resumption
 }
 
-func newEventTap(body io.ReadCloser, tr *trip) *eventTap {
-	return &eventTap{body: body, in: bufio.NewReader(body), trip: tr, max: tr.tap.max}
+func newEventTap(resp *http.Response, tr *trip) *eventTap {
+	return &eventTap{trip: tr, body: resp.Body, in: bufio.NewReader(resp.Body), resumption: newResumption(resp)}
 }
 
 // Close closes the stream.
@@ -31,18 +32,23 @@ func (e *eventTap) Close() error { return e.body.Close() }
 // Read gives what the SDK is to see.
 func (e *eventTap) Read(p []byte) (int, error) {
 	for e.out.Len() == 0 {
-		if e.done {
-			return 0, io.EOF
+		if e.end != nil {
+			return 0, e.end
 		}
 		ev, err := e.next()
-		if errors.Is(err, errTooLarge) {
-			e.trip.x.fail(&toolflow.CallError{Kind: toolflow.CallLimit, Sent: true, Message: "its answer is larger than " + size(e.max)})
-			e.take()
-			break
-		}
-		e.handle(ev)
-		if err != nil && e.out.Len() == 0 {
-			return 0, err
+		switch {
+		case errors.Is(err, errTooLarge):
+			e.fail(tooLarge(e.trip.tap.max))
+		case err == nil:
+			e.reached(ev)
+			e.handle(ev)
+		default:
+			if _, broken := parseMessage(ev.data); broken == nil { // it lacks its end only
+				e.handle(ev)
+			}
+			if e.end == nil {
+				e.resume(err)
+			}
 		}
 	}
 	return e.out.Read(p)
@@ -53,14 +59,14 @@ type event struct {
 	name, id, retry, data []byte
 }
 
-// next reads an event; at the end of the stream it may be one that was not completed.
+// next reads an event; with an error it is one that was not completed.
 func (e *eventTap) next() (ev event, err error) {
 	for n := int64(0); ; {
-		line, err := e.line(e.max - n)
+		line, err := e.line(e.trip.tap.max - n)
 		n += int64(len(line))
 		line = bytes.TrimRight(line, "\r\n")
-		if err != nil || len(line) == 0 && n > 0 && (ev.data != nil || ev.id != nil || ev.retry != nil) {
-			return ev, err
+		if err == nil && len(line) == 0 && (ev.data != nil || ev.id != nil || ev.retry != nil) {
+			return ev, nil
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
@@ -76,6 +82,9 @@ func (e *eventTap) next() (ev event, err error) {
 				ev.data = append(ev.data, '\n')
 			}
 			ev.data = append(ev.data, value...)
+		}
+		if err != nil {
+			return ev, err
 		}
 	}
 }
@@ -96,37 +105,38 @@ func (e *eventTap) line(max int64) ([]byte, error) {
 }
 
 func (e *eventTap) handle(ev event) {
-	e.field("id", ev.id)
-	e.field("retry", ev.retry)
-	defer func() {
-		if e.out.Len() > 0 {
-			e.out.WriteByte('\n')
-		}
-	}()
 	if len(ev.data) == 0 || len(ev.name) > 0 && string(ev.name) != "message" {
 		return
 	}
 	m, err := parseMessage(ev.data)
-	id, isNumber := m.number()
-	x := e.trip.x
+	mine := m.answers(e.trip.id)
 	switch {
-	case err != nil && isNumber && id == e.trip.id && !m.hasMethod:
-		x.fail(brokenAnswer(err))
-		e.take()
-	case err != nil || !m.isRPC():
+	case err != nil && mine && !m.hasMethod:
+		e.fail(brokenAnswer(err))
+	case err != nil || !m.isAnswer() && !m.isRequest():
 		e.trip.tap.warn.say("an event is no JSON-RPC message and is skipped: %q", toolflow.Clip(string(ev.data), 80))
-	case m.hasMethod && m.id != nil:
-		e.field("data", bytes.ReplaceAll(ev.data, []byte("\n"), []byte(" ")))
-	case m.hasMethod:
-		e.notified(&m)
-	case isNumber && id == e.trip.id:
-		settle(x, &m, true)
-		e.take()
-	default:
-		if other, ok := quotedNumber(m.id); ok && other == e.trip.id {
-			x.remark("the server answered with the id " + string(m.id) + ", a string: JSON-RPC wants the same value back")
-		}
+	case m.isAnswer() && !mine && m.id != nil && string(m.id) != "null":
 		e.trip.tap.warn.say("an answer with the id %s, which this stream does not wait for, is ignored", toolflow.Clip(string(m.id), 40))
+	case m.isAnswer(): // without an id it is for whom the stream is for
+		e.answered(&m, ev.data)
+	case m.id != nil:
+		e.pass(ev.data)
+	default:
+		e.notified(&m)
+	}
+}
+
+func (e *eventTap) answered(m *message, data []byte) {
+	fault := m.fault(e.trip.id)
+	switch {
+	case fault != "":
+		e.fail(protocolError(fault))
+	case e.trip.opening:
+		e.pass(data)
+		e.end = io.EOF
+	default:
+		settle(e.trip.x, m, true)
+		e.take()
 	}
 }
 
@@ -139,16 +149,26 @@ func (e *eventTap) notified(m *message) {
 	}
 }
 
-func (e *eventTap) field(name string, value []byte) {
-	if value != nil {
-		e.out.WriteString(name + ": ")
-		e.out.Write(value)
-		e.out.WriteByte('\n')
+// pass hands a message to the SDK, without the id of its event: the SDK has nothing to resume.
+func (e *eventTap) pass(data []byte) {
+	e.out.WriteString("data: ")
+	e.out.Write(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")))
+	e.out.WriteString("\n\n")
+}
+
+// fail ends the stream without an answer.
+func (e *eventTap) fail(why *toolflow.CallError) {
+	if e.trip.opening {
+		e.trip.x.note(why)
+		e.end = errors.New(why.Message)
+		return
 	}
+	e.trip.x.fail(why)
+	e.take()
 }
 
 // take ends the stream for the SDK.
 func (e *eventTap) take() {
-	e.field("data", takenFrame(e.trip.id))
-	e.done = true
+	e.pass(takenFrame(e.trip.id))
+	e.end = io.EOF
 }

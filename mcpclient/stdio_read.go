@@ -58,56 +58,72 @@ func (c *stdioConn) accept(frame []byte, owned, whole bool) jsonrpc.Message {
 		return c.broken(m, frame, err, whole)
 	}
 	switch {
-	case !m.isRPC():
-		c.skip(frame, "is no JSON-RPC message")
-	case m.hasMethod && m.id == nil:
-		c.notified(&m)
-	case m.hasMethod:
-		return serverRequest(&m)
-	default:
+	case m.isAnswer():
 		return c.answered(&m, owned)
+	case !m.isRequest():
+		c.skip(frame, "is no JSON-RPC message")
+	case m.id == nil:
+		c.notified(&m)
+	default:
+		return serverRequest(&m)
 	}
 	return nil
 }
 
-// broken handles a frame that is not JSON. When it names a call that waits, that call has failed.
+// broken handles a frame that is not JSON. When it names a request that waits, that one has failed.
 func (c *stdioConn) broken(m message, frame []byte, err error, whole bool) jsonrpc.Message {
-	id, ok := m.number()
-	if !whole || !ok || m.hasMethod {
-		c.skip(frame, "is no JSON")
-		return nil
+	if whole && !m.hasMethod {
+		if id, ok := wholeNumber(m.id); ok {
+			if x, waits := c.claim(id); waits {
+				return wrong(id, x, brokenAnswer(err))
+			}
+		}
 	}
-	x, _ := c.claim(id)
-	if x == nil {
-		c.skip(frame, "is no JSON")
-		return nil
-	}
-	x.fail(brokenAnswer(err))
-	return taken(id)
+	c.skip(frame, "is no JSON")
+	return nil
 }
 
 // answered handles a response.
 func (c *stdioConn) answered(m *message, owned bool) jsonrpc.Message {
-	id, ok := m.number()
-	if !ok {
-		c.strange(m)
+	id, x, waits := c.addressee(m)
+	if !waits {
+		c.unclaimed(m)
 		return nil
 	}
-	x, waits := c.claim(id)
-	switch {
-	case x != nil:
+	if fault := m.fault(id); fault != "" {
+		return wrong(id, x, protocolError(fault))
+	}
+	if x != nil {
 		settle(x, m, owned)
 		return taken(id)
-	case waits:
-		c.mu.Lock()
-		if id == c.asked {
-			c.found = bytes.Clone(m.result)
-		}
-		c.mu.Unlock()
-		return sdkResponse(id, m)
 	}
-	c.unclaimed(id)
-	return nil
+	c.mu.Lock()
+	if id == c.asked {
+		c.found = bytes.Clone(m.result)
+	}
+	c.mu.Unlock()
+	return sdkResponse(id, m)
+}
+
+// addressee claims the request that a response is meant for.
+func (c *stdioConn) addressee(m *message) (id int64, x *exchange, waits bool) {
+	for _, raw := range [...][]byte{m.id, m.other} {
+		if n, ok := meantNumber(raw); ok {
+			if x, waits := c.claim(n); waits {
+				return n, x, true
+			}
+		}
+	}
+	return 0, nil, false
+}
+
+// wrong ends a request whose answer is none: it waits no longer, because no other will come.
+func wrong(id int64, x *exchange, e *toolflow.CallError) jsonrpc.Message {
+	if x == nil {
+		return wrongAnswer(id, e)
+	}
+	x.fail(e)
+	return taken(id)
 }
 
 // discovered reports whether the server has answered `server/discover`, be it late, with this version.
@@ -127,29 +143,27 @@ func (c *stdioConn) discovered(version string) (ok bool) {
 	return ok
 }
 
-func (c *stdioConn) unclaimed(id int64) {
+// unclaimed handles a response that nobody waits for.
+func (c *stdioConn) unclaimed(m *message) {
+	id, ok := wholeNumber(m.id)
 	c.mu.Lock()
-	known := id > 0 && id <= c.highest
+	known := ok && id > 0 && id <= c.highest
 	c.mu.Unlock()
-	if known {
+	switch {
+	case known:
 		c.warn.say("a late or second answer to request %d is ignored", id)
-	} else {
-		c.warn.say("an answer to request %d, which was never made, is ignored", id)
+	case m.failure != nil:
+		c.warn.say("an error for request %s, which was never made, is ignored: %s", idText(m.id), refusal(m.failure).Message)
+	default:
+		c.warn.say("an answer to request %s, which was never made, is ignored", idText(m.id))
 	}
 }
 
-// strange handles a response whose id is none of ours. A server that echoes numbers as strings never
-// answers in the eyes of JSON-RPC, so the call it means gets a hint for its time limit.
-func (c *stdioConn) strange(m *message) {
-	if id, ok := quotedNumber(m.id); ok {
-		c.mu.Lock()
-		x := c.calls[id]
-		c.mu.Unlock()
-		if x != nil {
-			x.remark(fmt.Sprintf("the server answered request %d with the id %s, a string: JSON-RPC wants the same value back", id, m.id))
-		}
+func idText(id []byte) string {
+	if id == nil {
+		return "(no id)"
 	}
-	c.warn.say("an answer with the id %s, which was never given, is ignored", toolflow.Clip(string(m.id), 40))
+	return toolflow.Clip(string(id), 40)
 }
 
 // notified handles a notification: progress goes to its call, nothing else is needed.
@@ -183,9 +197,8 @@ func (c *stdioConn) skip(line []byte, what string) {
 func (c *stdioConn) tooLarge(e *tooLargeError) jsonrpc.Message {
 	what := "a message of the server is larger than " + size(c.frames.max)
 	if id, ok := idOfEnds(e); ok {
-		if x, _ := c.claim(id); x != nil {
-			x.fail(&toolflow.CallError{Kind: toolflow.CallLimit, Sent: true, Message: "its answer is larger than " + size(c.frames.max)})
-			return taken(id)
+		if x, waits := c.claim(id); waits {
+			return wrong(id, x, tooLarge(c.frames.max))
 		}
 		c.warn.say("%s and is skipped", what)
 		return nil

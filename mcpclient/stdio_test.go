@@ -2,11 +2,14 @@ package mcpclient_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -240,16 +243,97 @@ func TestAnswersThatFitNoRequest(t *testing.T) {
 	})
 	t.Run("string ids", func(t *testing.T) {
 		c, _ := stub(t, stubserver.ModeStringIDs)
-		call := func(d time.Duration) *toolflow.CallError {
-			ctx, cancel := context.WithTimeout(t.Context(), d)
-			defer cancel()
-			_, err := callWith(t, ctx, c, "echo", `{}`)
-			return err
-		}
 		c.Tools(t.Context(), "stub")
-		wantError(t, call(300*time.Millisecond), toolflow.CallCancelled, true, `server "stub": tool "echo": cancelled: context deadline exceeded `+
-			`(the server answered request 4 with the id "4", a string: JSON-RPC wants the same value back)`)
+		_, err := call(t, c, "echo", `{}`)
+		wantError(t, err, toolflow.CallProtocol, true, `server "stub": tool "echo": its answer has the id "4" instead of 4`)
 	})
+}
+
+// A wrongAnswer is a response that breaks JSON-RPC, or, with want empty, one that only looks odd. In
+// both, ID is the id of the request. What is wrong with it is told at once: no other answer will come.
+type wrongAnswer struct {
+	kind        toolflow.CallErrorKind
+	frame, want string
+}
+
+var wrongAnswers = map[string]wrongAnswer{
+	"nothing":       {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID}`, "its answer has neither a result nor an error"},
+	"null error":    {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"error":null}`, "its answer has neither a result nor an error"},
+	"no version":    {toolflow.CallProtocol, `{"id":ID,"result":{}}`, `its answer lacks "jsonrpc": "2.0"`},
+	"old version":   {toolflow.CallProtocol, `{"jsonrpc":"1.0","id":ID,"result":{}}`, `its answer has "jsonrpc": "1.0" instead of "2.0"`},
+	"number":        {toolflow.CallProtocol, `{"jsonrpc":2.0,"id":ID,"result":{}}`, `its answer has "jsonrpc": 2.0 instead of "2.0"`},
+	"id twice":      {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}`, `its answer has the member "id" twice`},
+	"first of two":  {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"result":{},"id":999}`, `its answer has the member "id" twice`},
+	"second of two": {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":999,"result":{},"id":ID}`, `its answer has the member "id" twice`},
+	"result twice":  {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"result":{},"result":{}}`, `its answer has the member "result" twice`},
+	"both":          {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}`, "its answer has both a result and an error"},
+	"method":        {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"method":"x","result":{}}`, `its answer has the method "x", which only requests have`},
+	"odd error":     {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"error":"no"}`, "its answer is an error that is no object"},
+	"quoted id":     {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":"ID","result":{}}`, `its answer has the id "ID" instead of ID`},
+	"quoted error":  {toolflow.CallRefused, `{"jsonrpc":"2.0","id":"ID","error":{"code":1,"message":"m"}}`, "refused: m (code 1)"},
+	"null result":   {toolflow.CallRefused, `{"jsonrpc":"2.0","id":ID,"result":null,"error":{"code":1,"message":"m"}}`, "refused: m (code 1)"},
+	"broken":        {toolflow.CallProtocol, `{"jsonrpc":"2.0","id":ID,"result":{]}`, "its answer is broken JSON: invalid character ']' at start of string (expecting '\"') at byte 34"},
+	"fraction":      {"", `{"jsonrpc":"2.0","id":ID.0,"result":{}}`, ""},
+	"exponent":      {"", `{"jsonrpc":"2.0","id":IDe0,"error":null,"result":{}}`, ""},
+}
+
+func (w wrongAnswer) answer(id string) string { return strings.ReplaceAll(w.frame, "ID", id) }
+
+func (w wrongAnswer) check(t *testing.T, err *toolflow.CallError, tool, id string) {
+	t.Helper()
+	if w.want == "" {
+		if err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	wantError(t, err, w.kind, true, fmt.Sprintf("server \"stub\": tool %q: %s", tool, strings.ReplaceAll(w.want, "ID", id)))
+}
+
+func TestWrongAnswers(t *testing.T) {
+	c, w := stub(t, "")
+	c.Tools(t.Context(), "stub")
+	for id, name := range slices.Sorted(maps.Keys(wrongAnswers)) {
+		test, id := wrongAnswers[name], fmt.Sprint(4+id)
+		args, _ := json.Marshal(map[string]string{"text": test.answer(id)})
+		_, err := call(t, c, "line", string(args))
+		test.check(t, err, "line", id)
+	}
+	if len(w.all) > 0 {
+		t.Errorf("warnings: %q", w.all)
+	}
+}
+
+// What only resembles an answer is passed over; the answer may follow.
+func TestLinesThatAreNoAnswers(t *testing.T) {
+	c, w := stub(t, "")
+	c.Tools(t.Context(), "stub")
+	for id, line := range map[int]string{4: `{"id":4,"level":"info"}`} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		args, _ := json.Marshal(map[string]string{"text": line})
+		_, err := callWith(t, ctx, c, "line", string(args))
+		cancel()
+		wantError(t, err, toolflow.CallCancelled, true, `server "stub": tool "line": cancelled: context deadline exceeded`)
+		w.wants(t, fmt.Sprintf(`a line of its stdout is no JSON-RPC message and is skipped: "{\"id\":%d`, id))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	callWith(t, ctx, c, "line", `{"text":"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"parse error\"}}"}`)
+	w.wants(t, "an error for request null, which was never made, is ignored: refused: parse error (code -32700)")
+}
+
+// A wrong answer to a request that opens the session ends the start, not the start limit.
+func TestWrongOpening(t *testing.T) {
+	c, _ := stub(t, stubserver.ModeWrongOpening)
+	start := time.Now()
+	_, err := c.Tools(t.Context(), "stub")
+	e := callError(t, err)
+	if want := `server "stub" did not start: calling "initialize": its answer has neither a result nor an error`; e == nil || e.Sent || !strings.HasPrefix(e.Message, want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
 }
 
 // A server that does not read cannot block a call past its end, nor the client's.

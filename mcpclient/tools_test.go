@@ -79,7 +79,7 @@ func TestPaging(t *testing.T) {
 			for _, tool := range tools {
 				names = append(names, tool.Name)
 			}
-			if err != nil || strings.Join(names, " ") != "echo big deep cut exit kill hang flood spam raw ask" {
+			if err != nil || strings.Join(names, " ") != "echo big deep cut exit kill hang flood spam raw ask line" {
 				t.Errorf("got %v, %v", names, err)
 			}
 		})

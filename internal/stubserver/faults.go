@@ -27,6 +27,7 @@ const (
 	ModePages         = "pages"          // tools/list has pages without end, each with a new tool and cursor
 	ModeTwice         = "twice"          // tools/list names a tool twice
 	ModeDuplicates    = "duplicates"     // each answer to a call comes twice, the second one different
+	ModeWrongOpening  = "wrong-opening"  // requests other than calls get a response without result or error
 	ModeStringIDs     = "string-ids"     // ids of calls come back as strings
 	ModeUnknownIDs    = "unknown-ids"    // each answer to a call is preceded by one to request 999999
 	ModeResultFirst   = "result-first"   // the id of a response comes last
@@ -37,7 +38,7 @@ const (
 // faultTools are the tools of a server without a script; see fault.
 func faultTools() []json.RawMessage {
 	var out []json.RawMessage
-	for _, name := range []string{"echo", "big", "deep", "cut", "exit", "kill", "hang", "flood", "spam", "raw", "ask"} {
+	for _, name := range []string{"echo", "big", "deep", "cut", "exit", "kill", "hang", "flood", "spam", "raw", "ask", "line"} {
 		out = append(out, json.RawMessage(`{"name":"`+name+`","inputSchema":{"type":"object"}}`))
 	}
 	return out
@@ -186,6 +187,8 @@ func (s *server) fault(r *request) bool {
 		s.result(r, `{"content":[]}`)
 	case "raw": // Text instead of a result
 		s.result(r, a.Text)
+	case "line": // Text instead of a response
+		s.send(a.Text)
 	case "ask": // a request of the server's own first
 		s.send(`{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","allOf":[{"$ref":"#"}]}}}`)
 		s.send(`{"jsonrpc":"2.0","id":"q2","method":"ping"}`)

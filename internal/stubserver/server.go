@@ -94,6 +94,10 @@ func (s *server) read(in *bufio.Reader) {
 }
 
 func (s *server) handle(r *request) {
+	if s.script.Mode == ModeWrongOpening && r.Method != "tools/call" {
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, r.ID))
+		return
+	}
 	switch r.Method {
 	case "initialize":
 		s.initialize(r)
