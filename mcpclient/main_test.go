@@ -26,10 +26,21 @@ func TestMain(m *testing.M) {
 			fallthrough
 		case "sdk":
 			runSDKServer()
+		case "client":
+			runClient()
 		}
 		stubserver.Main(mode)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// runClient is what the test binary does when it is started to be killed: it starts a server that
+// heeds nothing that comes over its stdin, and whose process id is then in the file STUB_PIDFILE.
+func runClient() {
+	c, _ := mcpclient.New([]toolflow.Server{{Name: "stub", Command: "sh",
+		Args: []string{"-c", `echo $$ > "$0"; exec sleep 60`, os.Getenv("STUB_PIDFILE")}}}, nil)
+	c.Tools(context.Background(), "stub")
+	os.Exit(1)
 }
 
 // warnings collects what a client finds odd.

@@ -11,7 +11,11 @@ import (
 // A group is the process group of a server, named by the id of its first process.
 type group int
 
-func groupAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func groupAttributes() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true}
+	endWithUs(a)
+	return a
+}
 
 func newGroup(pid int) group { return group(pid) }
 

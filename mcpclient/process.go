@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -47,20 +46,22 @@ func start(s toolflow.Server, dir string, env []string, ended func(*process)) (*
 			cmd.Dir = filepath.Join(dir, s.Cwd)
 		}
 	}
+	if err := checkDir(cmd.Dir); err != nil {
+		return nil, err
+	}
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	ends, err := p.pipes()
 	defer closeAll(ends)
+	if err == nil {
+		cmd.SysProcAttr = groupAttributes()
+		started := make(chan error)
+		go p.watch(started, ended)
+		err = <-started
+	}
 	if err != nil {
 		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
-		return nil, err
+		return nil, startError(cmd, err)
 	}
-	cmd.SysProcAttr = groupAttributes()
-	if err := cmd.Start(); err != nil {
-		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
-		return nil, err
-	}
-	p.group = newGroup(cmd.Process.Pid)
-	go p.watch(ended)
 	return p, nil
 }
 
@@ -89,8 +90,20 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// watch drains stderr, waits for the end and clears away the children that outlive it.
-func (p *process) watch(ended func(*process)) {
+// watch starts the process, drains stderr, waits for the end and clears away the children that outlive
+// it. It keeps its thread until the process has ended: on Linux a process is told of the end of the
+// thread that started it (see groupAttributes), and Go ends threads when it likes.
+func (p *process) watch(started chan<- error, ended func(*process)) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	if err == nil {
+		p.group = newGroup(p.cmd.Process.Pid)
+	}
+	started <- err
+	if err != nil {
+		return
+	}
 	drained := make(chan struct{})
 	go func() {
 		io.Copy(&p.tail, p.stderr)
@@ -226,12 +239,4 @@ func passes(name string) bool {
 		}
 	}
 	return slices.Contains(passedOn, name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
-}
-
-// namesShown gives names for a message, and how many it left out.
-func namesShown(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

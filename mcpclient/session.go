@@ -67,12 +67,8 @@ func (c *Client) open(ctx context.Context, conf toolflow.Server) (*session, *too
 	case seen.probeOver && seen.refused:
 		s, seen, err = c.attempt(ctx, conf, era{probe: limit})
 	}
-	const shown = 12
 	if err != nil && len(seen.withheld) > 0 {
-		err.Message += "; withheld from its environment: " + namesShown(seen.withheld, shown)
-		if len(seen.withheld) > shown {
-			c.warner(conf.Name).say("withheld from its environment (its env can name those it needs): %s", strings.Join(seen.withheld, ", "))
-		}
+		err.Message += "; withheld from its environment: " + strings.Join(seen.withheld, ", ")
 	}
 	return s, err
 }

@@ -4,6 +4,7 @@ package mcpclient_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,6 +23,9 @@ func TestStartFailures(t *testing.T) {
 	environ := func() []string {
 		return []string{"PATH=/bin", "SECRET=s3cret", "AWS_KEY=k", "LC_ALL=C", "HOME=() { :; }"}
 	}
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "script"), []byte("#!/no/such/interpreter\n"), 0o700)
+	os.WriteFile(filepath.Join(dir, "data"), nil, 0o600)
 	tests := []struct {
 		name string
 		conf toolflow.Server
@@ -34,14 +38,29 @@ func TestStartFailures(t *testing.T) {
 		{"silent", stubConfig(stubserver.ModeSilent),
 			`server "stub" did not start: it did not answer within 400ms (startTimeout gives it longer); withheld from its environment: AWS_KEY, HOME, SECRET`},
 		{"missing", toolflow.Server{Name: "stub", Command: "./no-such-program"},
-			`server "stub" did not start: fork/exec ./no-such-program: no such file or directory`},
+			`server "stub" did not start: command "./no-such-program" does not exist`},
+		{"missing in PATH", toolflow.Server{Name: "stub", Command: "no-such-program"},
+			`server "stub" did not start: command "no-such-program" was looked for in PATH and not found (give its whole path, or install it)`},
+		{"with arguments", toolflow.Server{Name: "stub", Command: "node x.js"},
+			`server "stub" did not start: command "node x.js" was looked for in PATH and not found (arguments belong into args: "node" alone may be the command)`},
+		{"path with arguments", toolflow.Server{Name: "stub", Command: "/bin/sh -c x"},
+			`server "stub" did not start: command "/bin/sh -c x" does not exist (arguments belong into args: "/bin/sh" alone may be the command)`},
+		{"no folder", toolflow.Server{Name: "stub", Command: "sh", Cwd: "gone"},
+			`server "stub" did not start: cwd "` + dir + `/gone" does not exist`},
+		{"a file for a folder", toolflow.Server{Name: "stub", Command: "sh", Cwd: "script"},
+			`server "stub" did not start: cwd "` + dir + `/script" is no folder`},
+		{"no interpreter", toolflow.Server{Name: "stub", Command: "./script", Cwd: "."},
+			`server "stub" did not start: command "./script" exists, but what it needs to run, such as the program its first line names, does not`},
+		{"not executable", toolflow.Server{Name: "stub", Command: "./data", Cwd: "."},
+			`server "stub" did not start: fork/exec ./data: permission denied`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if test.name == "silent" {
 				test.conf.StartTimeout = 400 * time.Millisecond
 			}
-			c := newClient(t, &mcpclient.Options{Environ: environ}, test.conf)
+			w := &warnings{}
+			c := newClient(t, &mcpclient.Options{Environ: environ, Dir: dir, Warn: w.add}, test.conf)
 			for range 2 { // nothing of a failed start stays behind
 				_, err := call(t, c, "echo", `{}`)
 				wantError(t, err, toolflow.CallUnreachable, false, test.want)
@@ -51,7 +70,27 @@ func TestStartFailures(t *testing.T) {
 					t.Errorf("stderr %q", err.Stderr)
 				}
 			}
+			if len(w.all) > 0 { // the error says it all
+				t.Errorf("warnings: %q", w.all)
+			}
 		})
+	}
+}
+
+// However many variables were withheld, the error names each, once.
+func TestWithheldNamesAreComplete(t *testing.T) {
+	var environ, names []string
+	for i := range 40 {
+		names = append(names, fmt.Sprintf("SECRET_%02d", i))
+		environ = append(environ, names[i]+"=x")
+	}
+	w := &warnings{}
+	c := newClient(t, &mcpclient.Options{Environ: func() []string { return environ }, Warn: w.add}, stubConfig(stubserver.ModeExit0))
+	_, err := c.Tools(t.Context(), "stub")
+	wantError(t, callError(t, err), toolflow.CallUnreachable, false,
+		`server "stub" did not start: the server ended before it answered; withheld from its environment: `+strings.Join(names, ", ")+` (exit status 0)`)
+	if len(w.all) > 0 {
+		t.Errorf("warnings: %q", w.all)
 	}
 }
 
