@@ -9,8 +9,20 @@
 // A server is untrusted. It may write garbage, answer twice, flood, hang or die: its own calls fail
 // with a [*toolflow.CallError] that says whether the request was sent, and nothing else does.
 //
-// Servers start at their first use, once, and start again at a later use when they died. The package
-// decides nothing about retries, order or limits on parallel calls, and knows no documents or
-// bindings; see package runner for those. `type: "sse"` (the old transport), OAuth and answers to
+// Servers start at their first use, once, and start again at a later use when they died. Over stdio
+// each is a process group of its own (on Windows a job). That group is what Close and Kill reach, be
+// the server itself alive or not; a process that left it, such as a daemon that called setsid, is not
+// reached. When this program is killed, nobody closes anything: then a server learns by the end of its
+// input that it is to go, and on Linux gets TERM as well, the server's first process alone. No signal is
+// caught or reset: a server ignores at its start what this program ignores.
+//
+// Over HTTP an answer that comes as a stream of events is resumed where the stream breaks, when its
+// events have ids, at most twice a second and five times without a new event. A call whose stream could
+// not be resumed is lost, whatever status says so: its request was received.
+//
+// A name that a server lists with two different definitions is left out of its tools, with a warning.
+//
+// The package decides nothing about retries, order or limits on parallel calls, and knows no documents
+// or bindings; see package runner for those. `type: "sse"` (the old transport), OAuth and answers to
 // servers that ask a person are left out.
 package mcpclient

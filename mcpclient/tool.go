@@ -9,11 +9,11 @@ import (
 )
 
 // parseTool reads a tool of a tools/list. Its schemas and Raw are bytes of raw. notes say what was left
-// out of a tool that is otherwise fine.
+// out of a tool that is otherwise fine. The name is read in any case, when there is one.
 func parseTool(raw []byte) (tool toolflow.Tool, notes []string, err error) {
 	tool.Raw = raw
 	var meta, dependencies []byte
-	err = members(raw, func(name string, value []byte) error {
+	read := func(name string, value []byte) error {
 		switch name {
 		case "name":
 			return optionalText(&tool.Name, name, value)
@@ -41,7 +41,17 @@ func parseTool(raw []byte) (tool toolflow.Tool, notes []string, err error) {
 			meta = value
 		}
 		return nil
+	}
+	var first error
+	err = members(raw, func(name string, value []byte) error {
+		if err := read(name, value); err != nil && first == nil {
+			first = err
+		}
+		return nil
 	})
+	if err == nil {
+		err = first
+	}
 	switch {
 	case err != nil && tool.Name != "":
 		return tool, nil, fmt.Errorf("%q: %w", toolflow.Clip(tool.Name, 80), err)

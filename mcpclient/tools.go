@@ -1,16 +1,20 @@
 package mcpclient
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/toolflow-go/toolflow"
 )
 
 // Tools lists the tools of a server, starting it when needed, in the server's order. Each page of the
-// list must come within the server's start limit. A tool that is malformed is left out with a warning.
-// A failure is a [*toolflow.CallError].
+// list must come within the server's start limit. A tool that is malformed is left out with a warning,
+// and so is a name that is listed with two different definitions: nobody knows which of them a call
+// would reach, or whether what one promises, such as to destroy nothing, is true of the other. Of
+// definitions that are the same, byte for byte, one is kept, with a warning too. A failure is a [*toolflow.CallError].
 func (c *Client) Tools(ctx context.Context, server string) ([]toolflow.Tool, error) {
 	out, err := c.tools(ctx, server)
 	if err != nil {
@@ -26,11 +30,11 @@ func (c *Client) tools(ctx context.Context, server string) ([]toolflow.Tool, *to
 		return nil, err
 	}
 	l := listing{client: c, server: server, session: s, limit: or(c.servers[server].conf.StartTimeout, defaultStart),
-		names: map[string]bool{}, cursors: map[string]bool{}}
+		names: map[string][]byte{}, cursors: map[string]bool{}}
 	for cursor := (*string)(nil); ; {
 		next, err := l.page(ctx, cursor)
 		if err != nil || next == nil {
-			return l.tools, err
+			return slices.DeleteFunc(l.tools, func(t toolflow.Tool) bool { return l.names[t.Name] == nil }), err
 		}
 		cursor = next
 	}
@@ -43,7 +47,7 @@ type listing struct {
 	session *session
 	limit   time.Duration
 	tools   []toolflow.Tool
-	names   map[string]bool
+	names   map[string][]byte // what was listed, as it stands; nil when it differed
 	cursors map[string]bool
 	pages   int
 }
@@ -127,14 +131,26 @@ func (l *listing) add(raw []byte) *toolflow.CallError {
 	for _, note := range notes {
 		l.client.warner(l.server).say("%s", note)
 	}
-	if err != nil {
-		l.client.warner(l.server).say("a tool is left out: %v", err)
+	warn, name := l.client.warner(l.server), toolflow.Clip(tool.Name, 80)
+	before, listed := l.names[tool.Name]
+	switch {
+	case listed && before == nil:
+		return nil
+	case listed && !bytes.Equal(before, raw):
+		warn.say("tool %q is left out: the server lists it twice, with different definitions", name)
+		l.names[tool.Name] = nil
+		return nil
+	case err != nil:
+		warn.say("a tool is left out: %v", err)
+	case listed:
+		warn.say("tool %q is listed twice, with the same definition, and one is kept", name)
+	}
+	if tool.Name != "" {
+		l.names[tool.Name] = raw
+	}
+	if err != nil || listed {
 		return nil
 	}
-	if l.names[tool.Name] {
-		return protocolError(fmt.Sprintf("two tools have the name %q", toolflow.Clip(tool.Name, 80)))
-	}
-	l.names[tool.Name] = true
 	tool.Server = l.server
 	l.tools = append(l.tools, tool)
 	return nil

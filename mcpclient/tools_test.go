@@ -65,7 +65,7 @@ func TestPaging(t *testing.T) {
 		{stubserver.ModeCursorEmpty, "", ""},
 		{stubserver.ModeCursorLoop, toolflow.CallProtocol, `server "stub": tools/list: the list never ends: the cursor "again" comes again`},
 		{stubserver.ModePages, toolflow.CallLimit, `server "stub": tools/list: the list has more than 50 pages`},
-		{stubserver.ModeTwice, toolflow.CallProtocol, `server "stub": tools/list: two tools have the name "echo"`},
+		{stubserver.ModeTwice, "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.mode, func(t *testing.T) {
@@ -87,6 +87,46 @@ func TestPaging(t *testing.T) {
 	c := newClient(t, &mcpclient.Options{MaxTools: 10}, stubConfig(""))
 	_, err := c.Tools(t.Context(), "stub")
 	wantError(t, callError(t, err), toolflow.CallLimit, false, `server "stub": tools/list: the server has more than 10 tools`)
+}
+
+// A tool that is listed twice costs at most that tool, never the server.
+func TestToolsListedTwice(t *testing.T) {
+	tests := map[string]struct {
+		tools    string
+		want     string // names
+		warnings []string
+	}{
+		"the same": {`{"name":"a","title":"A"},{"name":"b"},{"name":"a","title":"A"}`, "a b",
+			[]string{`stub: tool "a" is listed twice, with the same definition, and one is kept`}},
+		"different": {`{"name":"a","annotations":{"readOnlyHint":true}},{"name":"b"},{"name":"a"},{"name":"a"}`, "b",
+			[]string{`stub: tool "a" is left out: the server lists it twice, with different definitions`}},
+		"different at last": {`{"name":"a"},{"name":"a"},{"name":"a","x":1},{"name":"b"}`, "b", []string{
+			`stub: tool "a" is listed twice, with the same definition, and one is kept`,
+			`stub: tool "a" is left out: the server lists it twice, with different definitions`}},
+		"one malformed": {`{"name":"a"},{"inputSchema":7,"name":"a"},{"name":"b"}`, "b",
+			[]string{`stub: tool "a" is left out: the server lists it twice, with different definitions`}},
+		"the first malformed": {`{"inputSchema":7,"name":"a"},{"name":"a"},{"name":"b"}`, "b", []string{
+			`stub: a tool is left out: "a": inputSchema is no object but a number`,
+			`stub: tool "a" is left out: the server lists it twice, with different definitions`}},
+		"nameless": {`{"title":"1"},{"title":"2"},{"name":"b"}`, "b", []string{
+			`stub: a tool is left out: it has no name: {"title":"1"}`, `stub: a tool is left out: it has no name: {"title":"2"}`}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c, w := stub(t, "", "STUB_SCRIPT", script(t, `{"tools":[`+test.tools+`]}`))
+			tools, err := c.Tools(t.Context(), "stub")
+			var names []string
+			for _, tool := range tools {
+				names = append(names, tool.Name)
+			}
+			if err != nil || strings.Join(names, " ") != test.want {
+				t.Errorf("got %v, %v, want %s", names, err, test.want)
+			}
+			if d := cmp.Diff(test.warnings, w.all); d != "" {
+				t.Errorf("warnings: -want +got\n%s", d)
+			}
+		})
+	}
 }
 
 func TestListTakesTooLong(t *testing.T) {
