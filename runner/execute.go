@@ -209,7 +209,7 @@ func classify(err error, step *plan.Step) toolflow.Outcome {
 		out.Error.Code, out.Again = toolflow.CodeRefused, step.Policy.OnToolError
 	case !call.Sent || call.Kind == toolflow.CallBusy || call.Kind == toolflow.CallSession:
 		out.Error.Code, out.Again = toolflow.CodeNotSent, true
-	case call.Kind == toolflow.CallProtocol:
+	case call.Kind == toolflow.CallProtocol && step.Safe: // what answers so once may answer so again
 	case step.Safe:
 		out.Error.Code, out.Again = toolflow.CodeLost, true
 	default:

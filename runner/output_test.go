@@ -129,6 +129,7 @@ func TestClassify(t *testing.T) {
 		{toolflow.CallRefused, true, nil, false, plan.Policy{}, "failed refused"},
 		{toolflow.CallRefused, true, nil, false, retry, "failed refused again"},
 		{toolflow.CallProtocol, true, nil, true, retry, "failed protocol"},
+		{toolflow.CallProtocol, true, nil, false, retry, "unknown unknown_outcome"},
 		{toolflow.CallLimit, true, nil, true, retry, "failed limit"},
 		{toolflow.CallNeedsPerson, true, nil, true, retry, "failed needs_person"},
 		{toolflow.CallCancelled, false, errTimeout, false, plan.Policy{}, "failed timeout"},
@@ -148,7 +149,7 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%s, sent %t, safe %t, %v: got %s, want %s", c.kind, c.sent, c.safe, c.err, got, c.want)
 		}
 	}
-	if out := classify(errInternal, &plan.Step{}); out.Status != toolflow.StatusFailed || out.Error.Code != toolflow.CodeProtocol {
+	if out := classify(errInternal, &plan.Step{Safe: true}); out.Status != toolflow.StatusFailed || out.Error.Code != toolflow.CodeProtocol {
 		t.Errorf("an error of another type: got %+v", out)
 	}
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // A Caller calls tools. Call is used from many goroutines at once. When ctx ends it returns soon. A
-// call that brings no result is a [*toolflow.CallError]; any other error counts as an answer that is
-// no MCP result. progress may be called until Call returns.
+// call that brings no result is a [*toolflow.CallError]; any other error counts as a call that was sent
+// and answered with something that is no MCP result. progress may be called until Call returns.
 type Caller interface {
 	Call(ctx context.Context, call toolflow.Call, progress func(toolflow.Progress)) (toolflow.Result, error)
 }
