@@ -20,7 +20,7 @@ func (d *Document) Locate(ds []Diagnostic) []Diagnostic {
 		}
 	}
 	places := map[string]place{}
-	if len(pointers) > 0 {
+	if len(pointers) > 0 && d.source != nil { // a document made by hand has no text
 		places = d.source.locate(pointers)
 	}
 	for i := range ds {

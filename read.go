@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +46,9 @@ func ParseServers(text []byte, file string) ([]Server, []Diagnostic) {
 	if doc == nil {
 		return nil, diags
 	}
-	return doc.Servers, diags
+	return doc.Servers, slices.DeleteFunc(diags, func(d Diagnostic) bool { // the rest of the file is for others
+		return d.Code != "servers" && !strings.HasPrefix(d.Pointer, "/mcpServers") && !strings.HasPrefix(d.Pointer, "/servers")
+	})
 }
 
 // parseDocument reads a document; judge has the last word on what kind of file it is.

@@ -150,6 +150,7 @@ func TestParseServers(t *testing.T) {
 		{`{"mcpServers":{"a":{"command":"x"}},"steps":[]}`, ""},
 		{`{"servers":{"a":{"url":"http://127.0.0.1/"}},"inputs":{}}`, ""},
 		{`{"mcpServers":{"a":{"command":"x","args":null,"env":null,"url":null}}}`, ""},
+		{`{"inputs":[{"type":"promptString","id":"x"}],"policy":{"no":1},"servers":{"a":{"command":"x"}}}`, ""},
 		{`{"mcpServers":{"a":{"command":5}}}`, `s.json:1:21: command of server "a" must be a string, not a number`},
 		{`{"mcpServers":{"a":{"command":"x","args":["y",7],"timeout":"zzz"}}}`, `s.json:1:47: an entry of args of server "a" must be a string, not a number` + "\n" +
 			`s.json:1:50: timeout of server "a" "zzz" is no duration above zero (write "500ms", "30s", "2m", or a number of seconds)`},

@@ -33,7 +33,8 @@ func (c *compiler) values() {
 		}
 	}
 	for _, s := range c.spec.Set {
-		c.calls = append(c.calls, callValue{s.At.at, s.Value})
+		literal, has := walk(c.args.base, s.At.at)
+		c.differAt(literal, has, s.Value, s.At.at)
 	}
 	for _, g := range c.calls {
 		next, err := set(c.args.base, g.at, 0, -1, g.value)

@@ -34,8 +34,17 @@ func (c *compiler) check(i int, runs bool, s *Step, spec binding.Spec, diags []t
 	for _, m := range s.Missing {
 		c.missing(i, m, "")
 	}
-	if drifted := c.checkDrift(i, s, spec); len(s.Missing) == 0 && !drifted && !lacks {
+	drifted := c.checkDrift(i, s, spec)
+	if len(s.Missing) == 0 && !drifted && !lacks && !slices.ContainsFunc(c.deps[i].sources, func(from int) bool { return from >= 0 }) {
 		c.checkStatic(i, s)
+		return
+	}
+	known := given{spec.Given, spec.Set}.over(spec.Literal)
+	l := literals{c: c, step: i, reads: s.Args.Reads()}
+	l.check(known, spec.Schema, "", "")
+	if s.ServerOnly != nil {
+		l.whose = byServer
+		l.check(known, s.ServerOnly.Root(), "", "")
 	}
 }
 
@@ -77,6 +86,10 @@ func (c *compiler) checkDrift(i int, s *Step, spec binding.Spec) (broken bool) {
 		return false
 	}
 	spec.Schema = s.ServerOnly.Root()
+	spec.Sources = slices.Clone(spec.Sources)
+	for _, r := range s.Args.Reads() { // the place is known: its text is not read anew by another schema
+		spec.Sources[r.Source].Binding.Input = r.Input.String()
+	}
 	args, diags := binding.Compile(spec)
 	for _, d := range diags {
 		if d.Severity == toolflow.SeverityError {
@@ -144,9 +157,6 @@ func (c *compiler) mayLack(b toolflow.Binding, from int) bool {
 
 // checkStatic validates arguments that nothing upstream has a part in.
 func (c *compiler) checkStatic(i int, s *Step) {
-	if slices.ContainsFunc(c.deps[i].sources, func(from int) bool { return from >= 0 }) {
-		return
-	}
 	args, _, err := s.Args.Fill(func(int, bool) (any, bool) { return nil, false }, c.inputValue)
 	if err != nil {
 		c.fail("invalid_arguments", c.stepAt(i), s.ID, "", "%s", err)

@@ -25,7 +25,7 @@ func Compile(doc *toolflow.Document, o Options) (*Plan, []toolflow.Diagnostic) {
 	c.steps, c.specs = doc.EffectiveSteps()
 	c.resolver = toolflow.NewResolver(c.steps)
 	if len(c.steps) == 0 {
-		c.fail("empty", "", "", `it needs "tools" or "steps"`, "the document has no step: there is nothing to run")
+		c.fail("empty", "/steps", "", `it needs "tools" or "steps"`, "the document has no step: there is nothing to run")
 	}
 	c.setServers()
 	c.learnSpecs()

@@ -92,7 +92,7 @@ func TestMissingBesideABrokenBinding(t *testing.T) {
  {"tool":"e","arguments":{"n":1},"dependencies":{"bindings":{"mesage":{"fromTool":"a","outputPath":"x"}}}}]}`, plan.Options{},
 			`plan.json:3:2: warning: step "e": input mesage: the input schema declares no "mesage" (did you mean "message"?)` + "\n" +
 				`plan.json:3:2: e.message is required and nothing provides it (give it with -i 'e.message=…')`},
-		{"nothing to run", `{"steps":[]}`, plan.Options{}, `the document has no step: there is nothing to run (it needs "tools" or "steps")`},
+		{"nothing to run", `{"steps":[]}`, plan.Options{}, `plan.json:1:2: the document has no step: there is nothing to run (it needs "tools" or "steps")`},
 	})
 }
 
@@ -106,4 +106,46 @@ func TestBrokenLiveSchema(t *testing.T) {
 	same(t, "said", got, `warning: tool "e": inputSchema`+wrong+"\n"+`note: tool "e": outputSchema`+wrong)
 	_, got = compile(t, `{"mcpServers":{"s":{"command":"x"}},"steps":[{"tool":"e"}]}`, o)
 	same(t, "said", got, `tool "e": inputSchema`+wrong+"\n"+`tool "e": outputSchema`+wrong)
+}
+
+// What a schema certainly refuses of a step's literals is found, though its bindings wait for others.
+func TestLiteralsBesideBindings(t *testing.T) {
+	doc := func(schema, arguments, input string) string {
+		return `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":` + schema + `}],
+ "steps":[{"tool":"a"},
+  {"tool":"b","arguments":` + arguments + `,"dependencies":{"bindings":{"` + input + `":{"fromTool":"a","outputPath":"x"}}}}]}`
+	}
+	const closed = `{"type":"object","properties":{"k":{"type":"string"},"n":{"type":"integer"},"o":{"type":"object","properties":{"m":{"type":"string"}},"additionalProperties":false},"l":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}`
+	check(t, []said{
+		{"all fits", doc(closed, `{"n":1,"o":{"m":"x"},"l":["y"]}`, "k"), plan.Options{}, ``},
+		{"a member that is excluded", doc(closed, `{"txt":"x"}`, "k"), plan.Options{}, `plan.json:3:28: step "b": argument txt: the schema takes no such member`},
+		{"another type", doc(closed, `{"n":"x","l":["y",5],"o":{"m":"x","q":1}}`, "k"), plan.Options{},
+			`plan.json:3:28: step "b": argument n: got string, want integer` + "\n" + `plan.json:3:45: step "b": argument l[1]: got number, want string` + "\n" + `plan.json:3:61: step "b": argument o.q: the schema takes no such member`},
+		{"checked less strictly", doc(closed, `{"n":"x"}`, "k"), plan.Options{CheckWarn: true}, `plan.json:3:28: warning: step "b": argument n: got string, want integer`},
+		{"what a binding replaces", doc(closed, `{"n":"x"}`, "n"), plan.Options{}, `plan.json:3:65: warning: step "b": input n: the binding from "a" replaces the literal value in the document (keep one of the two)`},
+		{"what the call replaces", doc(closed, `{"n":"x"}`, "k"), plan.Options{Input: plan.Input{Assignments: []plan.Assignment{{Path: "b.n", Text: "1"}}}}, ``},
+		{"what a union decides", doc(`{"type":"object","anyOf":[{"properties":{"n":{"type":"string"}}},{"properties":{"n":{"type":"integer"}}}]}`, `{"n":true}`, "k"), plan.Options{}, ``},
+		{"beside a missing one", doc(`{"type":"object","properties":{"n":{"type":"integer"},"z":{}},"required":["z"]}`, `{"n":"x"}`, "k"), plan.Options{},
+			`plan.json:3:3: b.z is required and nothing provides it (give it with -i 'b.z=…')` + "\n" + `plan.json:3:28: step "b": argument n: got string, want integer`},
+	})
+}
+
+// A place that the document's schema names is not read anew by the server's.
+func TestDriftKeepsPlaces(t *testing.T) {
+	live := tool("b", `{"type":"object","properties":{"a":{"type":"string"}}}`)
+	p := mustCompile(t, `{"mcpServers":{"s":{"command":"x"}},"tools":[{"name":"b","inputSchema":{"type":"object","properties":{"a.b":{},"x y":{}}},"dependencies":{"bindings":{"a.b":{"value":1},"x y":{"value":2}}}}]}`,
+		plan.Options{Live: plan.Live{"s": {live}}})
+	same(t, "arguments", arguments(t, p, "b"), `{"a.b":1,"x y":2}`)
+}
+
+// Values given at the call merge into the literals, however they are given (rule P5).
+func TestGivenValuesMerge(t *testing.T) {
+	const doc = `{"steps":[{"tool":"d","arguments":{"o":{"a":1},"l":[1,2,3]}}]}`
+	for _, in := range []plan.Input{
+		{Value: json.RawMessage(`{"d":{"o":{"b":2},"l":[9]}}`)},
+		{Assignments: []plan.Assignment{{Path: "d.o", Text: `{"b":2}`, JSON: true}, {Path: "d.l", Text: `[9]`, JSON: true}}},
+	} {
+		p := mustCompile(t, doc, plan.Options{Input: in})
+		same(t, "arguments", arguments(t, p, "d"), `{"l":[9,2,3],"o":{"a":1,"b":2}}`)
+	}
 }

@@ -189,10 +189,12 @@ func TestLiteralArgumentsAreChecked(t *testing.T) {
 	check(t, []said{
 		{"error", doc, plan.Options{},
 			`plan.json:5:18: step "a": argument messages[0].role: got "usr", want one of "system", "user"` + "\n" +
-				`plan.json:6:5: step "a": argument limit: got 1.5, want integer`},
+				`plan.json:6:5: step "a": argument limit: got 1.5, want integer` + "\n" +
+				`plan.json:7:39: step "b": argument limit: got string, want integer`},
 		{"--check=warn", doc, plan.Options{CheckWarn: true},
 			`plan.json:5:18: warning: step "a": argument messages[0].role: got "usr", want one of "system", "user"` + "\n" +
-				`plan.json:6:5: warning: step "a": argument limit: got 1.5, want integer`},
+				`plan.json:6:5: warning: step "a": argument limit: got 1.5, want integer` + "\n" +
+				`plan.json:7:39: warning: step "b": argument limit: got string, want integer`},
 		{"in inputs", ask + `,
  "inputs":{"ask":{"messages":[],
    "limit":"x"}}}`, plan.Options{},

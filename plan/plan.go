@@ -43,7 +43,7 @@ type Plan struct {
 
 	Steps   []Step // those that run, in document order
 	Graph   *dag.Graph
-	Targets []int // the steps whose outputs the run returns when the document has no `output`
+	Targets []int // ascending: the steps whose outputs the run returns when the document has no `output`
 
 	Servers []toolflow.Server  // those that may be needed, in the order of the configuration
 	Output  *binding.Arguments // makes the run's output; nil when the document has no `output`

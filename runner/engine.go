@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -173,7 +175,10 @@ func (e *engine) release(ctx context.Context, started toolflow.Event) error {
 func (e *engine) ended(i, attempt int, outcome toolflow.Outcome, out output) {
 	if outcome.Status == toolflow.StatusSucceeded && e.values[i].readers > 0 {
 		v := &e.values[i]
-		v.value, v.raw, v.ok = out.value, out.raw, true
+		v.value, v.ok = out.value, true
+		if _, returned := slices.BinarySearch(e.plan.Targets, i); returned && e.plan.Output == nil {
+			v.raw = bytes.Clone(out.raw) // the same bytes, but not the message they came in
+		}
 		v.content = out.content
 	}
 	e.records[i].outcome(&outcome, e.r.o.KeepAll)

@@ -279,6 +279,16 @@ func TestRunApproval(t *testing.T) {
 	}
 }
 
+// Of two refusals one may lie downstream of the other; what needs neither runs.
+func TestRunRejectsTwice(t *testing.T) {
+	doc := document(t, `{"steps":[{"tool":"a","policy":{"approve":"always"}},{"tool":"b","policy":{"approve":"always"},"dependencies":{"requires":["a"]}},{"tool":"c"}]}`)
+	no := func(context.Context, *plan.Step) (bool, error) { return false, nil }
+	report, err := New(&fake{}, &Options{Approve: no}).Run(t.Context(), doc, plan.Input{})
+	if got := statuses(report); got != "a rejected(rejected), b skipped(a), c succeeded" || report.Status != toolflow.RunFailed {
+		t.Errorf("got %s, %s, %v", got, report.Status, err)
+	}
+}
+
 // A caller that panics, or a server that gives nonsense, fails its own step only.
 func TestRunPanic(t *testing.T) {
 	f := &fake{tools: map[string]call{"a": func(context.Context, json.RawMessage) (toolflow.Result, error) { panic("boom") }}}
@@ -310,6 +320,10 @@ func TestRunOddEnds(t *testing.T) {
 	}
 	if _, err := New(f, nil).Run(t.Context(), &toolflow.Document{Steps: []toolflow.Step{{ID: "b", Tool: "b"}}, File: "own.json"}, plan.Input{}); err != nil {
 		t.Errorf("a document made by hand: %v", err)
+	}
+	odd := &toolflow.Document{Steps: []toolflow.Step{{ID: "a b", Tool: "t"}, {ID: "a b", Tool: "t"}}}
+	if _, err := New(f, nil).Run(t.Context(), odd, plan.Input{}); err == nil || !strings.Contains(err.Error(), `step "a b" stands twice`) {
+		t.Errorf("a document made by hand, with a fault: %v", err)
 	}
 	if _, err := New(f, nil).Run(t.Context(), &toolflow.Document{}, plan.Input{}); err == nil || !strings.Contains(err.Error(), "there is nothing to run") {
 		t.Errorf("an empty document: %v", err)

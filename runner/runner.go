@@ -37,7 +37,7 @@ type Options struct {
 	All       bool              // run every tool of a document that names no dependency
 	Servers   []toolflow.Server // more servers; one of the same name wins over the document's
 	Strict    bool              // refuse leniencies that otherwise leave a note
-	CheckWarn bool              // clashes between values and schemas are warnings, and such values are sent
+	CheckWarn bool              // clashes between values and schemas are warnings, and such values are sent; not with Strict
 	FailFast  bool              // start nothing more after the first failure
 	KeepGoing bool              // a server that does not start fails its own steps only
 
@@ -67,6 +67,7 @@ func New(caller Caller, o *Options) *Runner {
 	r := &Runner{caller: caller, schemas: &schema.Cache{}}
 	if o != nil {
 		r.o = *o
+		r.o.CheckWarn = o.CheckWarn && !o.Strict
 	}
 	return r
 }

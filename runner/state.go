@@ -135,6 +135,9 @@ func (s *State) Apply(e toolflow.Event) ([]toolflow.Event, error) {
 		s.offer(i)
 		return nil, nil
 	case toolflow.EventStepRejected:
+		if step.status == toolflow.StatusSkipped { // what it needs was rejected, too
+			return nil, nil
+		}
 		if step.status != toolflow.StatusPending {
 			return nil, s.impossible(e, step)
 		}

@@ -162,9 +162,16 @@ func (l *loaded) compileRest(f *planFlags) {
 			l.diags = append(l.diags, d)
 		}
 	}
-	slices.SortStableFunc(l.diags, func(a, b toolflow.Diagnostic) int {
+	l.diags = l.inOrder(nil)
+}
+
+// inOrder gives the diagnostics of reading and more of the same file in its order.
+func (l *loaded) inOrder(more []toolflow.Diagnostic) []toolflow.Diagnostic {
+	all := append(slices.Clone(l.diags), more...)
+	slices.SortStableFunc(all, func(a, b toolflow.Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	return all
 }
 
 // options are those of an offline check.

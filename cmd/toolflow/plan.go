@@ -47,7 +47,7 @@ func (a *app) compile(ctx context.Context, path string, f *planFlags, online boo
 	}
 	if !online {
 		p, diags := plan.Compile(l.doc, f.options(l))
-		diags = append(l.diags, diags...)
+		diags = l.inOrder(diags)
 		if toolflow.HasErrors(diags) {
 			return p, diags, &runner.InvalidError{Diagnostics: diags}
 		}
@@ -62,7 +62,7 @@ func (a *app) compile(ctx context.Context, path string, f *planFlags, online boo
 	defer client.Close()
 	r := runner.New(client, &runner.Options{Targets: f.targets, All: f.all, Servers: l.servers, Strict: f.strict, CheckWarn: f.check == "warn", Timeout: f.timeout})
 	p, diags, err := r.Prepare(ctx, l.doc, l.input)
-	return p, append(l.diags, diags...), err
+	return p, l.inOrder(diags), err
 }
 
 func (a *app) showPlan(ctx context.Context, path string, f *planFlags, online bool, output string) error {

@@ -114,7 +114,7 @@ func (a *app) runPlan(ctx context.Context, path string, f *runFlags) error {
 		if report, err = a.runLoaded(ctx, l, f); report.Plan == "" {
 			report.Plan = name
 		}
-		report.Diagnostics = append(l.diags, report.Diagnostics...)
+		report.Diagnostics = l.inOrder(report.Diagnostics)
 	}
 	return a.showReport(report, err, f)
 }
@@ -158,7 +158,7 @@ func (a *app) runLoaded(ctx context.Context, l *loaded, f *runFlags) (*runner.Re
 	defer starting.Stop()
 	o.Diagnose = func(ds []toolflow.Diagnostic) {
 		starting.Stop()
-		a.showDiagnostics(append(slices.Clone(l.diags), ds...), f.quiet, f.verbose)
+		a.showDiagnostics(l.inOrder(ds), f.quiet, f.verbose)
 		a.diagnosed = true
 	}
 	a.approvals(o, f)

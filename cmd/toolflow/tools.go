@@ -62,7 +62,7 @@ func (a *app) listTools(ctx context.Context, args, files []string, output string
 	}
 	wg.Wait()
 	if output == "json" {
-		a.printJSON(toolsDocument(servers, lists))
+		a.printJSON(toolsDocument(servers, lists, errs))
 	} else {
 		a.printTools(servers, lists)
 	}
@@ -173,14 +173,18 @@ func about(t toolflow.Tool) string {
 	return strings.Join(parts, "; ")
 }
 
-func toolsDocument(servers []toolflow.Server, lists [][]toolflow.Tool) []byte {
+func toolsDocument(servers []toolflow.Server, lists [][]toolflow.Tool, errs map[string]error) []byte {
 	type serverJSON struct {
 		Server string            `json:"server"`
 		Tools  []json.RawMessage `json:"tools"`
+		Error  string            `json:"error,omitempty"` // why there is no list
 	}
 	out := []serverJSON{}
 	for i, s := range servers {
-		entry := serverJSON{s.Name, []json.RawMessage{}}
+		entry := serverJSON{Server: s.Name, Tools: []json.RawMessage{}}
+		if err := errs[s.Name]; err != nil {
+			entry.Error = err.Error()
+		}
 		for _, t := range lists[i] {
 			entry.Tools = append(entry.Tools, t.Raw)
 		}

@@ -50,6 +50,7 @@ func (a *app) validate(_ context.Context, paths []string, f *planFlags, output s
 		diags, err := a.check(path, f)
 		if err != nil { // what was found in the other files counts all the same
 			problem = errors.Join(problem, err)
+			files = append(files, fileJSON{path, false, []toolflow.Diagnostic{{Severity: toolflow.SeverityError, Code: "usage", File: path, Message: err.Error()}}})
 			continue
 		}
 		bad := toolflow.HasErrors(diags)
@@ -65,6 +66,9 @@ func (a *app) validate(_ context.Context, paths []string, f *planFlags, output s
 		}
 	default:
 		for _, file := range files {
+			if len(file.Diagnostics) > 0 && file.Diagnostics[0].Code == "usage" {
+				continue // said at the end
+			}
 			a.showDiagnostics(file.Diagnostics, false, false)
 			if file.OK {
 				fmt.Fprintf(a.stdout, "%s: ok\n", render.EscapeLine(file.File))
@@ -91,7 +95,7 @@ func (a *app) check(path string, f *planFlags) ([]toolflow.Diagnostic, error) {
 	diags := l.diags
 	if err == nil {
 		_, more := plan.Compile(l.doc, f.options(l))
-		diags = append(diags, more...)
+		diags = l.inOrder(more)
 	}
 	for i := range diags {
 		if diags[i].Code == "missing_input" {
