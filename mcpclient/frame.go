@@ -123,7 +123,8 @@ func elements(raw []byte, f func(value []byte) error) error {
 func walk(raw []byte, open jsontext.Kind, f func(name string, value []byte) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	defer decoders.Put(d)
-	d.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
+	// One bad string must not cost the whole message: who reads a part decides about what is in it.
+	d.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if k := d.PeekKind(); k != open {
 		if open == '{' {
 			return errNoObject

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/toolflow-go/toolflow"
 )
 
@@ -18,9 +20,9 @@ func parseTool(raw []byte) (tool toolflow.Tool, notes []string, err error) {
 		case "name":
 			return optionalText(&tool.Name, name, value)
 		case "title":
-			return optionalText(&tool.Title, name, value)
+			return people(&tool.Title, name, value)
 		case "description":
-			return optionalText(&tool.Description, name, value)
+			return people(&tool.Description, name, value)
 		case "inputSchema":
 			if value[0] != '{' {
 				return fmt.Errorf("%s is no object but %s", name, kindOf(value))
@@ -103,6 +105,17 @@ func optionalText(into *string, name string, value []byte) error {
 	}
 	*into = s
 	return nil
+}
+
+// people reads an optional string that only people see: characters that are none, such as half an
+// emoji where a text was cut, are replaced.
+func people(into *string, name string, value []byte) error {
+	if len(value) > 0 && value[0] == '"' {
+		text, _ := jsontext.AppendUnquote(nil, value)
+		*into = strings.ToValidUTF8(string(text), "\ufffd")
+		return nil
+	}
+	return optionalText(into, name, value)
 }
 
 // parseAnnotations is strict: a hint of the wrong type may have meant "this destroys".

@@ -22,6 +22,7 @@ func TestToolsAreRaw(t *testing.T) {
 	const meta = `{"name":"meta","_meta":{"example.com/dependencies":{"bindings":{"x":{"fromTool":"ask","outputPath":"y"}}},"ui":[1]}}`
 	file := script(t, `{"tools":[`+ask+`,`+meta+`,
 		{"name":"odd-deps","dependencies":{"lodash":"1","requires":"ask"}},
+		{"name":"cut","description":"half an emoji \ud83d"},{"name":"half \ud83d"},
 		{"name":"bool","inputSchema":true},{"title":"nameless"},17,{"name":"hint","annotations":{"destructiveHint":"yes"}},
 		{"name":"last","outputSchema":true,"title":null}]}`)
 	c, w := stub(t, "", "STUB_SCRIPT", file)
@@ -40,6 +41,7 @@ func TestToolsAreRaw(t *testing.T) {
 		{Name: "meta", Server: "stub", UI: []byte(`[1]`), Raw: []byte(meta),
 			Dependencies: &toolflow.Dependencies{Bindings: []toolflow.Binding{{Input: "x", FromTool: "ask", OutputPath: "y"}}}},
 		{Name: "odd-deps", Server: "stub", Raw: []byte(`{"name":"odd-deps","dependencies":{"lodash":"1","requires":"ask"}}`)},
+		{Name: "cut", Server: "stub", Description: "half an emoji \ufffd", Raw: []byte(`{"name":"cut","description":"half an emoji \ud83d"}`)},
 		{Name: "last", Server: "stub", OutputSchema: []byte("true"), Raw: []byte(`{"name":"last","outputSchema":true,"title":null}`)},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -47,6 +49,7 @@ func TestToolsAreRaw(t *testing.T) {
 	}
 	for _, part := range []string{
 		`stub: a tool is left out: "bool": inputSchema is no object but a boolean`,
+		`stub: a tool is left out: name is no string but a broken value`,
 		`stub: a tool is left out: it has no name: {"title":"nameless"}`,
 		`stub: a tool is left out: not a JSON object`,
 		`stub: a tool is left out: "hint": annotations: destructiveHint is no boolean but a string`,
