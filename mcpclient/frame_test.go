@@ -174,3 +174,18 @@ func TestTail(t *testing.T) {
 		t.Errorf("%d bytes of one line", len(got))
 	}
 }
+
+// The notice that a probe was given up comes side by side with the next request, and must not take back
+// what that one was told.
+func TestNoticeTakesNothingBack(t *testing.T) {
+	x := &exchange{}
+	tr := &trip{x: x, opening: true}
+	told := protocolError("wrong")
+	x.note(told)
+	if _, err := tr.body([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)); err != nil || x.err != told || !tr.drop {
+		t.Errorf("after the notice: %v, %v, dropped %v", err, x.err, tr.drop)
+	}
+	if _, err := tr.body([]byte(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}`)); err != nil || x.err != nil || tr.drop {
+		t.Errorf("after a request: %v, %v, dropped %v", err, x.err, tr.drop)
+	}
+}

@@ -197,7 +197,9 @@ func (tr *trip) body(body []byte) ([]byte, error) {
 	case tr.opening:
 		tr.id = id
 		tr.drop = m.method == "notifications/cancelled"
-		tr.x.note(nil)
+		if m.id != nil { // of the requests the last counts; a notice takes back nothing that one was told
+			tr.x.note(nil)
+		}
 		return body, nil
 	case !ok || m.method != tr.x.method:
 		tr.x = nil
