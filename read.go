@@ -199,10 +199,7 @@ func (r *reader) is(kind jsontext.Kind, what, want string) bool {
 	if got == 0 { // a syntax error, which the next read reports
 		return false
 	}
-	r.say(SeverityError, "type", "", "%s must be %s, not %s", what, want, kindName(got))
-	if len(r.diags) > 0 { // the value is still unread: its own pointer is one step further
-		r.diags[len(r.diags)-1].Pointer = r.nextPointer()
-	}
+	r.sayAt(r.nextPointer(), SeverityError, "type", "", "%s must be %s, not %s", what, want, kindName(got))
 	return false
 }
 

@@ -220,7 +220,7 @@ func (r *reader) dependencies(dst **Dependencies) error {
 	return r.object("dependencies", func(name string) error {
 		switch name {
 		case "requires":
-			d.HasRequires = true
+			d.Requires = []string{}
 			return r.array("requires", func() error {
 				var s string
 				before := len(r.diags)

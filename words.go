@@ -44,9 +44,8 @@ type Annotations struct {
 
 // Dependencies say what a tool or a step needs from others (seed 001, `dependencies`).
 type Dependencies struct {
-	Requires    []string  // step ids or tool names that must succeed first
-	HasRequires bool      // whether `requires` was given, even empty
-	Bindings    []Binding // in document order
+	Requires []string  // step ids or tool names that must succeed first; nil when `requires` was not given
+	Bindings []Binding // in document order
 }
 
 // A Binding fills one input location of a downstream step. Exactly one of FromTool, FromInput and

@@ -80,6 +80,10 @@ type fill struct {
 	what  string // "constant" or "default"
 }
 
+// Known gives what the document's literals and the call give, before bindings and defaults. It must not
+// be changed.
+func (a *Arguments) Known() any { return a.base }
+
 // Reads gives the compiled bindings in document order, those that yield to call values included.
 func (a *Arguments) Reads() []Read { return a.all }
 

@@ -120,6 +120,19 @@ func unwritable(x jp.Expr) string {
 // String gives the location in its normal form: messages[0].content, ['odd name'].x.
 func (l *Location) String() string { return l.text }
 
+// Member gives the place of a member of what stands at l; a nil l is the arguments themselves.
+func (l *Location) Member(name string) *Location { return l.inside(jp.Child(name)) }
+
+// Item gives the place of an item of what stands at l.
+func (l *Location) Item(index int) *Location { return l.inside(jp.Nth(index)) }
+
+func (l *Location) inside(frag jp.Frag) *Location {
+	if l == nil {
+		return newLocation(jp.Expr{frag})
+	}
+	return newLocation(deeper(l.at, frag))
+}
+
 // Contains reports whether m is l or lies inside it.
 func (l *Location) Contains(m *Location) bool { return contains(l.at, m.at) }
 

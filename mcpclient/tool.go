@@ -153,7 +153,7 @@ func parseDependencies(raw []byte) (*toolflow.Dependencies, error) {
 	err := members(raw, func(name string, value []byte) error {
 		switch name {
 		case "requires":
-			d.HasRequires = true
+			d.Requires = []string{}
 			return elements(value, func(value []byte) error {
 				s, ok := str(value)
 				if !ok {

@@ -34,7 +34,7 @@ func TestToolsAreRaw(t *testing.T) {
 		{Name: "ask", Title: "Ask", Description: "d", Server: "stub",
 			InputSchema: []byte(`{"type":"object","x-extra":{"n":9007199254740993,"d":0.10}}`), OutputSchema: []byte(`{"type":"object"}`),
 			Annotations: toolflow.Annotations{Title: "T", ReadOnly: ptr(true), Destructive: ptr(false)},
-			Dependencies: &toolflow.Dependencies{Requires: []string{"research"}, HasRequires: true, Bindings: []toolflow.Binding{
+			Dependencies: &toolflow.Dependencies{Requires: []string{"research"}, Bindings: []toolflow.Binding{
 				{Input: "messages[0].content", FromTool: "research", OutputPath: "system_response"},
 				{Input: "a", FromTool: "research", ContentPath: "[0].text", Take: "first", Optional: true, Default: []byte("1.0")}}},
 			UI: []byte(`{"type":"VerticalLayout"}`), Raw: []byte(ask)},

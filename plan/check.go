@@ -39,13 +39,21 @@ func (c *compiler) check(i int, runs bool, s *Step, spec binding.Spec, diags []t
 		c.checkStatic(i, s)
 		return
 	}
-	known := given{spec.Given, spec.Set}.over(spec.Literal)
+	known, _ := s.Args.Known().(map[string]any)
 	l := literals{c: c, step: i, reads: s.Args.Reads()}
-	l.check(known, spec.Schema, "", "")
+	l.members(known, spec.Schema, nil, "")
 	if s.ServerOnly != nil {
 		l.whose = byServer
-		l.check(known, s.ServerOnly.Root(), "", "")
+		l.members(known, s.ServerOnly.Root(), nil, "")
 	}
+}
+
+// clash is how much it matters that a value does not fit its schema.
+func (c *compiler) clash() toolflow.Severity {
+	if c.o.CheckWarn {
+		return toolflow.SeverityWarning
+	}
+	return toolflow.SeverityError
 }
 
 // checkTargets warns of bindings into a member that an open schema does not declare, when it declares
@@ -53,10 +61,7 @@ func (c *compiler) check(i int, runs bool, s *Step, spec binding.Spec, diags []t
 func (c *compiler) checkTargets(i int, args *binding.Arguments, node schema.Node) {
 	names := node.Properties()
 	for _, r := range args.Reads() {
-		head := r.Input.String()
-		if end := strings.IndexAny(head, ".["); end >= 0 {
-			head = head[:end]
-		}
+		head := firstName(r.Input.String())
 		if hint := toolflow.DidYouMean(head, names); head != "" && hint != "" && !slices.Contains(names, head) {
 			c.say(toolflow.Diagnostic{Severity: toolflow.SeverityWarning, Code: "input_unknown", Pointer: c.stepAt(i), Step: c.steps[i].ID, Path: r.Input.String(), Hint: hint,
 				Message: fmt.Sprintf("input %s: the input schema declares no %q", r.Input, head)})
@@ -166,16 +171,12 @@ func (c *compiler) checkStatic(i int, s *Step) {
 		if sch == nil {
 			continue
 		}
-		severity := toolflow.SeverityError
-		if c.o.CheckWarn {
-			severity = toolflow.SeverityWarning
-		}
 		for _, p := range problems(sch.Validate(args)) {
 			whose := ""
 			if k == 1 {
 				whose = byServer
 			}
-			c.say(toolflow.Diagnostic{Severity: severity, Code: "invalid_arguments", Pointer: c.argumentsAt(i) + p.Pointer, Step: s.ID, Path: p.Path,
+			c.say(toolflow.Diagnostic{Severity: c.clash(), Code: "invalid_arguments", Pointer: c.argumentsAt(i) + p.Pointer, Step: s.ID, Path: p.Path,
 				Message: "argument " + p.String() + whose})
 		}
 	}

@@ -181,7 +181,7 @@ func (c *compiler) findNeeds(i int, d *toolflow.Dependencies) {
 	}
 	n.bindings, n.sources = d.Bindings, make([]int, len(d.Bindings))
 	for k, b := range d.Bindings {
-		n.sources[k] = c.findSource(i, b, d.HasRequires, required)
+		n.sources[k] = c.findSource(i, b, d.Requires != nil, required)
 	}
 }
 

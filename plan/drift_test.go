@@ -35,7 +35,7 @@ func TestDrift(t *testing.T) {
 // A server's own dependencies are followed when the configuration trusts it, and only then.
 func TestTrustedDependencies(t *testing.T) {
 	a, b := tool("a", `{"type":"object"}`), tool("b", `{"type":"object"}`)
-	b.Dependencies = &toolflow.Dependencies{HasRequires: true, Requires: []string{"a"}, Bindings: []toolflow.Binding{{Input: "k", FromTool: "a", OutputPath: "v"}}}
+	b.Dependencies = &toolflow.Dependencies{Requires: []string{"a"}, Bindings: []toolflow.Binding{{Input: "k", FromTool: "a", OutputPath: "v"}}}
 	for trust, want := range map[string]int{`"trust":true`: 1, `"trust":false`: 0, `"timeout":1`: 0} {
 		p := mustCompile(t, `{"mcpServers":{"s":{"command":"x",`+trust+`}},"steps":[{"tool":"b"},{"tool":"a"}]}`, plan.Options{Live: plan.Live{"s": {a, b}}})
 		if got := len(p.Graph.Upstream(0)); got != want || len(p.Steps[0].Reads) != want {
@@ -123,6 +123,9 @@ func TestLiteralsBesideBindings(t *testing.T) {
 			`plan.json:3:28: step "b": argument n: got string, want integer` + "\n" + `plan.json:3:45: step "b": argument l[1]: got number, want string` + "\n" + `plan.json:3:61: step "b": argument o.q: the schema takes no such member`},
 		{"checked less strictly", doc(closed, `{"n":"x"}`, "k"), plan.Options{CheckWarn: true}, `plan.json:3:28: warning: step "b": argument n: got string, want integer`},
 		{"what a binding replaces", doc(closed, `{"n":"x"}`, "n"), plan.Options{}, `plan.json:3:65: warning: step "b": input n: the binding from "a" replaces the literal value in the document (keep one of the two)`},
+		{"what a binding replaces, under an odd name", doc(`{"type":"object","properties":{"a-b":{"type":"integer"},"$x":{"type":"object","additionalProperties":false}}}`, `{"a-b":"x","$x":{"a b":1}}`, "a-b"), plan.Options{},
+			`plan.json:3:44: step "b": argument ['$x']['a b']: the schema takes no such member` + "\n" +
+				`plan.json:3:82: warning: step "b": input a-b: the binding from "a" replaces the literal value in the document (keep one of the two)`},
 		{"what the call replaces", doc(closed, `{"n":"x"}`, "k"), plan.Options{Input: plan.Input{Assignments: []plan.Assignment{{Path: "b.n", Text: "1"}}}}, ``},
 		{"what a union decides", doc(`{"type":"object","anyOf":[{"properties":{"n":{"type":"string"}}},{"properties":{"n":{"type":"integer"}}}]}`, `{"n":true}`, "k"), plan.Options{}, ``},
 		{"beside a missing one", doc(`{"type":"object","properties":{"n":{"type":"integer"},"z":{}},"required":["z"]}`, `{"n":"x"}`, "k"), plan.Options{},

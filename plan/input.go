@@ -131,9 +131,7 @@ func (c *compiler) findStep(a Assignment) (int, string, bool) {
 		c.fail("input", "", "", fmt.Sprintf("name the argument: %s %s.ARGUMENT=VALUE", a.flag(), path), "%s %s names a step, not one of its arguments", a.flag(), path)
 		return 0, "", false
 	}
-	head, _, _ := strings.Cut(path, ".")
-	head, _, _ = strings.Cut(head, "[")
-	_, _, hint := c.resolver.Resolve(head, -1)
+	_, _, hint := c.resolver.Resolve(firstName(path), -1)
 	if hint == "" {
 		hint = "write STEP.PATH=VALUE"
 	}
@@ -157,10 +155,7 @@ func (c *compiler) assign(a Assignment, path string, node schema.Node, into *giv
 
 // checkDeclared warns of a value that an open schema takes without knowing it: it may be misspelt.
 func (c *compiler) checkDeclared(a Assignment, path string, node schema.Node) {
-	head := path
-	if end := strings.IndexAny(path, ".["); end >= 0 {
-		head = path[:end]
-	}
+	head := firstName(path)
 	if head == "" || slices.Contains(node.Properties(), path) {
 		return
 	}
@@ -169,6 +164,14 @@ func (c *compiler) checkDeclared(a Assignment, path string, node schema.Node) {
 		hint = fmt.Sprintf("a step's argument is given with --set %s=…", a.Path)
 	}
 	c.undeclared(head, node, a.flag()+" "+a.Path, hint)
+}
+
+// firstName gives the bare name that a location starts with, empty when it starts otherwise.
+func firstName(path string) string {
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
 }
 
 // checkMembers does the same for the members of an object.

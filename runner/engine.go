@@ -89,9 +89,7 @@ func (e *engine) loop(ctx context.Context, decided map[int]bool) {
 		}
 		select {
 		case <-e.box.signal:
-			for _, act := range e.box.take() {
-				act()
-			}
+			e.receive()
 		case <-timer.C:
 		case <-cancelled:
 			cancelled = nil
@@ -104,28 +102,33 @@ func (e *engine) loop(ctx context.Context, decided map[int]bool) {
 	e.finish()
 }
 
-// finish ends the run in the journal, and waits until that is durable.
-func (e *engine) finish() {
+// receive acts on what has come into the mailbox.
+func (e *engine) receive() {
+	for _, act := range e.box.take() {
+		act()
+	}
+}
+
+// settle waits until every event so far is durable.
+func (e *engine) settle() {
 	for e.unacked > 0 {
 		<-e.box.signal
-		for _, act := range e.box.take() {
-			act()
-		}
+		e.receive()
 	}
+}
+
+// finish ends the run in the journal.
+func (e *engine) finish() {
+	e.settle()
 	e.state.finish()
 	e.submit(toolflow.Event{Kind: toolflow.EventRunEnded, Status: e.state.RunStatus()}, nil)
-	for e.unacked > 0 {
-		<-e.box.signal
-		for _, act := range e.box.take() {
-			act()
-		}
-	}
+	e.settle()
 }
 
 // start runs one attempt of a step in a goroutine of its own.
 func (e *engine) start(ctx context.Context, i, attempt int) {
 	step := &e.plan.Steps[i]
-	j := job{step: step, run: e.run, content: e.contentRead[i], attempt: attempt, upstream: e.upstream(i), input: e.plan.Input, down: e.down[step.Server],
+	j := job{step: step, run: e.run, content: e.contentRead[i], upstream: e.upstream(i), input: e.plan.Input, down: e.down[step.Server],
 		strict: e.r.o.Strict, lax: e.r.o.CheckWarn}
 	j.release = func(args json.RawMessage, origin []toolflow.Provenance) error {
 		return e.release(ctx, toolflow.Event{Kind: toolflow.EventStepStarted, Step: step.ID, Attempt: attempt, Arguments: args, Provenance: origin})

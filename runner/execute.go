@@ -17,7 +17,6 @@ import (
 type job struct {
 	step     *plan.Step
 	run      string
-	attempt  int
 	upstream func(step int, content bool) (any, bool) // outputs of the steps it reads
 	input    any                                      // the plan's own input
 	content  bool                                     // somebody reads its raw content

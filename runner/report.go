@@ -48,12 +48,11 @@ type record struct {
 	mapping       toolflow.Mapping
 	notes         []string
 	starts, ended time.Time
-	begun         bool
 }
 
 func (r *record) started(ev toolflow.Event) {
-	if !r.begun {
-		r.starts, r.begun = ev.Time, true
+	if r.starts.IsZero() {
+		r.starts = ev.Time
 	}
 	r.args, r.origin = ev.Arguments, ev.Provenance
 }
